@@ -1,0 +1,60 @@
+# How every target of Isthmus is made: options, one function per kind of target, nothing globbed.
+option(ISTHMUS_DEVELOPER_MODE "Tests, warnings as errors" OFF)
+option(ISTHMUS_BUILD_TORCH "Build the PyTorch shim against the torch that Python finds" OFF)
+set(ISTHMUS_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them (address,undefined or thread)")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(ISTHMUS_CCACHE ccache)
+if(ISTHMUS_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ISTHMUS_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${ISTHMUS_CCACHE})
+endif()
+
+include(GNUInstallDirs)
+
+# What every target of ours shares. -ffp-contract=off: a result must have the same bytes on every instruction set.
+add_library(isthmus_build INTERFACE)
+target_include_directories(isthmus_build INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>)
+target_compile_options(isthmus_build INTERFACE -ffp-contract=off)
+target_link_libraries(isthmus_build INTERFACE Threads::Threads)
+if(ISTHMUS_DEVELOPER_MODE)
+  target_compile_options(isthmus_build INTERFACE -Wall -Wextra -Wpedantic -Werror
+    $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -Wno-missing-field-initializers)
+endif()
+if(ISTHMUS_SANITIZE)
+  target_compile_options(isthmus_build INTERFACE -fsanitize=${ISTHMUS_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(isthmus_build INTERFACE -fsanitize=${ISTHMUS_SANITIZE})
+endif()
+
+# isthmus_library(NAME base SOURCES a.cc ... DEPENDS isthmus_base ...)  ->  static library isthmus_<NAME>
+function(isthmus_library)
+  cmake_parse_arguments(ARG "" "NAME" "SOURCES;DEPENDS" ${ARGN})
+  add_library(isthmus_${ARG_NAME} STATIC ${ARG_SOURCES})
+  target_link_libraries(isthmus_${ARG_NAME} PUBLIC isthmus_build ${ARG_DEPENDS})
+endfunction()
+
+# isthmus_test(NAME status_test SOURCES status_test.cc DEPENDS isthmus_base LABELS unit [TIMEOUT 60] [ARGS ...])
+# One GoogleTest program, one ctest entry.
+function(isthmus_test)
+  cmake_parse_arguments(ARG "" "NAME;TIMEOUT" "SOURCES;DEPENDS;LABELS;ARGS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${ARG_NAME} ${ARG_SOURCES})
+  target_link_libraries(${ARG_NAME} PRIVATE isthmus_build ${ARG_DEPENDS} GTest::gtest_main GTest::gmock)
+  add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME} ${ARG_ARGS})
+  set_tests_properties(${ARG_NAME} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()
