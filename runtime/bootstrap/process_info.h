@@ -1,0 +1,36 @@
+// What a process tells the others about itself when a group is built.
+//
+// Threads: values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/status.h"
+
+namespace isthmus {
+
+// Random, non-zero, drawn once per runtime: links and control connections are keyed by it, not by a group's ranks.
+using ProcessId = std::uint64_t;
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+
+struct ProcessInfo {
+  ProcessId process = 0;
+  std::uint32_t protocol_version = kProtocolVersion;
+  std::string library_version;
+  std::string host_id;    // equal for processes that can share memory: boot id + IPC and mount namespaces
+  std::string host_name;  // for messages
+  std::string site;       // from ISTHMUS_SITE or the option; empty: to be detected
+  std::uint32_t pid = 0;
+  std::string transport;  // name of the data transport, which must be equal everywhere
+  std::vector<std::string> control_addresses;  // dialled in this order
+  std::vector<std::string> data_addresses;     // as Transport::listen returned them; same order
+
+  std::string encode() const;
+  static Result<ProcessInfo> decode(std::string_view bytes);
+};
+
+}  // namespace isthmus

@@ -1,0 +1,45 @@
+// Options of a runtime. Structs carry them; the environment only fills the structs (see environment.h), and layers
+// below the bindings never look at the environment.
+//
+// Threads: values.
+//
+// Every field is one row of the table in option_table.cc: name, ISTHMUS_* variable, type, unit, range, default and a
+// sentence. The table drives parsing, `isthmus info --options`, access from Python and the README.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace isthmus {
+
+struct Options {
+  // Where this process is
+  std::string site;                    // name of the site; empty: detected by round-trip time
+  std::string wan_interface;           // names or CIDRs, comma separated; empty: by route to the peers
+  std::string advertise_address;       // numeric address that peers dial instead of the bound one; empty: the bound one
+  std::string port_range;              // "40000-40050"; empty: any
+  std::int64_t site_rtt_us = 2000;     // detection: hosts closer than this are one site
+
+  // How payload moves
+  std::string transport = "libfabric";
+  std::string algorithm = "auto";      // allreduce between sites: auto, exchange, direct, ring
+  std::string site_tier = "auto";      // auto, shm, link
+  std::int64_t wan_lanes = 4;
+  std::int64_t chunk_bytes = 256 * 1024;
+  std::int64_t segment_bytes = 32 * 1024;
+  std::int64_t eager_bytes = 1024 * 1024;
+  std::int64_t lane_window_bytes = 4 * 1024 * 1024;
+  std::int64_t reduce_threads = 1;
+
+  // How long things may take
+  std::int64_t timeout_ms = 300'000;
+  std::int64_t connect_timeout_ms = 60'000;
+  std::int64_t link_grace_ms = 30'000;
+  std::int64_t heartbeat_ms = 500;
+  std::int64_t suspect_ms = 3'000;
+  std::int64_t drain_ms = 5'000;
+
+  std::string log_level = "warning";   // off, error, warning, info, debug
+};
+
+}  // namespace isthmus

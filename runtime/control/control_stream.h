@@ -1,0 +1,65 @@
+// ControlStream: an ordered, reliable stream of small messages between two processes (heartbeats, goodbyes, aborts,
+// rendezvous requests), and the listener that accepts them. Two makes: plain TCP, and an in-memory twin for worlds of
+// threads. Authentication belongs behind this interface, so that nothing above it changes.
+//
+// Threads: one thread at a time per object. No call blocks; the owner polls fd() and calls receive() and flush().
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/status.h"
+
+namespace isthmus {
+
+inline constexpr std::size_t kMaxControlMessageBytes = 16 * 1024 * 1024;
+
+class ControlStream {
+ public:
+  virtual ~ControlStream() = default;
+
+  // Puts one message on the stream: what the kernel does not take now is kept and goes out in flush().
+  // unavailable: the stream is closed. invalid_argument: longer than kMaxControlMessageBytes.
+  virtual Status send(std::string_view message) = 0;
+
+  // Sends what is kept. Returns whether nothing is left.
+  virtual Result<bool> flush() = 0;
+
+  // True: one whole message was taken into `*message`. False: none yet. unavailable: the peer closed or reset the
+  // stream; corruption: bytes that are not ours (a stray scanner) - both are final.
+  virtual Result<bool> receive(std::string* message) = 0;
+
+  virtual int fd() const = 0;  // poll for reading always, for writing while flush() returned false
+
+  // "10.77.0.1:40000 -> 10.77.1.1:51234", for messages.
+  virtual std::string description() const = 0;
+};
+
+class ControlListener {
+ public:
+  virtual ~ControlListener() = default;
+  // The next stream, or nullptr when none waits.
+  virtual Result<std::unique_ptr<ControlStream>> accept() = 0;
+  virtual int fd() const = 0;
+  virtual const std::string& address() const = 0;  // what a peer gives to ControlNetwork::connect
+};
+
+// The make: where streams come from.
+class ControlNetwork {
+ public:
+  virtual ~ControlNetwork() = default;
+  // Options as for a transport's listener (numeric host, port range, advertised host).
+  virtual Result<std::unique_ptr<ControlListener>> listen(const std::string& host, const std::string& advertised_host,
+                                                          std::uint16_t port_low, std::uint16_t port_high) = 0;
+  // Blocks until the stream stands, or the deadline. unavailable: refused. May be called from any thread.
+  virtual Result<std::unique_ptr<ControlStream>> connect(const std::string& address, TimePoint deadline) = 0;
+};
+
+// Blocking helpers for code that owns its thread (clients of the rendezvous server).
+Status send_message(ControlStream& stream, std::string_view message, TimePoint deadline);
+Result<std::string> receive_message(ControlStream& stream, TimePoint deadline);
+
+}  // namespace isthmus

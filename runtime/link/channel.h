@@ -1,0 +1,79 @@
+// Channel: how one process moves the payload of operations to and from one other process. A link is a channel across
+// the WAN; the site's shared memory is a channel between mates (collectives/local/shm). Schedules see no difference.
+//
+// Threads: the progress thread of the runtime. Nothing blocks.
+//
+// Matching. A transfer is the payload of one kSend step and its kReceive step; it is named by the operation (its
+// communicator, sequence and tag) and a round that is unique per direction within the operation. Data may arrive before
+// the operation is opened here: up to an eager window per operation is kept, beyond that the sender waits for the
+// credit that open() grants, so no operation can hold another.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "runtime/base/bytes.h"
+#include "runtime/base/status.h"
+
+namespace isthmus {
+
+// Names one operation on every rank of a communicator.
+struct OperationKey {
+  std::uint64_t communicator = 0;
+  std::uint64_t sequence = 0;  // collectives: per communicator. Point to point: per direction of a pair and tag
+  std::uint32_t tag = 0;       // 0: a collective. Else point to point, user tag + 1
+  std::uint32_t source = 0;    // point to point: the sending rank (both directions of a pair have their own sequence)
+  auto operator<=>(const OperationKey&) const = default;
+};
+
+struct OperationKeyHash {
+  std::size_t operator()(const OperationKey& key) const {
+    std::uint64_t h = key.communicator * 0x9e3779b97f4a7c15u ^ key.sequence;
+    h = h * 0xff51afd7ed558ccdu ^ (std::uint64_t{key.tag} << 32 | key.source);
+    return h ^ (h >> 29);
+  }
+};
+
+// Told what happened to an operation's transfers; called from within Channel calls and progress.
+class ChannelOperation {
+ public:
+  virtual ~ChannelOperation() = default;
+  virtual void on_sent(std::uint32_t step) = 0;      // the source may be overwritten; the peer may not have it yet
+  virtual void on_received(std::uint32_t step) = 0;  // the target holds the whole transfer
+  virtual void on_advance() = 0;                     // payload moved: the operation's timeout starts anew
+  // The peer's descriptor of the same operation differs from ours, or a transfer is longer than its target.
+  virtual void on_mismatch(std::string_view theirs) = 0;
+};
+
+class Channel {
+ public:
+  virtual ~Channel() = default;
+
+  // The operation exists here from now on: grants the peer credit for `receive_bytes` and takes up what came early.
+  // `descriptor` (at most kMaxDescriptorBytes) travels with the first segment; `operation` lives until close().
+  virtual void open(const OperationKey& key, std::string_view descriptor, std::uint64_t receive_bytes,
+                    ChannelOperation* operation) = 0;
+
+  // Between open() and close(). The buffers stay valid until on_sent / on_received with this step, or close().
+  // An empty buffer is a transfer too: it carries the order.
+  virtual void send(const OperationKey& key, std::uint32_t round, ConstBytes source, std::uint32_t step) = 0;
+  virtual void receive(const OperationKey& key, std::uint32_t round, MutableBytes target, std::uint32_t step) = 0;
+
+  // No call to the operation follows. What was reported as sent still reaches the peer.
+  virtual void close(const OperationKey& key) = 0;
+
+  // Drops what came early for the communicator and whatever still comes: it is destroyed or broken.
+  virtual void forget(std::uint64_t communicator) = 0;
+
+  // Not ok once the channel has failed for good: the reason.
+  virtual Status status() const = 0;
+
+  // Whether everything sent was acknowledged by the peer (or copied out of shared memory).
+  virtual bool drained() const = 0;
+};
+
+inline constexpr std::size_t kMaxDescriptorBytes = 64;
+
+}  // namespace isthmus
