@@ -1,6 +1,7 @@
 # How every target of Isthmus is made: options, one function per kind of target, nothing globbed.
 option(ISTHMUS_DEVELOPER_MODE "Tests, warnings as errors" OFF)
 option(ISTHMUS_BUILD_TORCH "Build the PyTorch shim against the torch that Python finds" OFF)
+option(ISTHMUS_CUDA "The CUDA device" OFF)
 set(ISTHMUS_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them (address,undefined or thread)")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -16,6 +17,14 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
+if(ISTHMUS_CUDA)
+  message(FATAL_ERROR "ISTHMUS_CUDA=ON, but this version of Isthmus has no CUDA device: only CPU memory is supported. "
+    "Configure without it (preset release).")
+endif()
+
+# Programs and libraries lie together, as in an installed tree: `isthmus` executes the `isthmus-lab` beside it.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
 find_program(ISTHMUS_CCACHE ccache)
 if(ISTHMUS_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -25,10 +34,19 @@ endif()
 
 include(GNUInstallDirs)
 
+# The venv that scripts/build makes, so that `cmake --preset` by hand finds the same torch.
+if(NOT Python3_EXECUTABLE AND EXISTS ${CMAKE_SOURCE_DIR}/.venv/bin/python)
+  set(Python3_EXECUTABLE ${CMAKE_SOURCE_DIR}/.venv/bin/python)
+endif()
+if(ISTHMUS_DEVELOPER_MODE OR ISTHMUS_BUILD_TORCH)
+  find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
+endif()
+
 # What every target of ours shares. -ffp-contract=off: a result must have the same bytes on every instruction set.
+# -ffile-prefix-map: neither messages nor the compiler cache depend on the folder of the checkout.
 add_library(isthmus_build INTERFACE)
 target_include_directories(isthmus_build INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>)
-target_compile_options(isthmus_build INTERFACE -ffp-contract=off)
+target_compile_options(isthmus_build INTERFACE -ffp-contract=off -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 target_link_libraries(isthmus_build INTERFACE Threads::Threads)
 if(ISTHMUS_DEVELOPER_MODE)
   target_compile_options(isthmus_build INTERFACE -Wall -Wextra -Wpedantic -Werror
@@ -54,7 +72,20 @@ function(isthmus_test)
     set(ARG_TIMEOUT 120)
   endif()
   add_executable(${ARG_NAME} ${ARG_SOURCES})
+  set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   target_link_libraries(${ARG_NAME} PRIVATE isthmus_build ${ARG_DEPENDS} GTest::gtest_main GTest::gmock)
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME} ${ARG_ARGS})
+  set_tests_properties(${ARG_NAME} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+# isthmus_python_test(NAME ddp_test SOURCE ddp_test.py LABELS integration [TIMEOUT 60])
+# One pytest file, one ctest entry, run by the Python that configuration found; -rs prints each skip's reason.
+function(isthmus_python_test)
+  cmake_parse_arguments(ARG "" "NAME;SOURCE;TIMEOUT" "LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_test(NAME ${ARG_NAME}
+    COMMAND ${Python3_EXECUTABLE} -m pytest -q -rs -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_SOURCE})
   set_tests_properties(${ARG_NAME} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
