@@ -48,7 +48,7 @@ pip_install() {
     return
   fi
   echo "    $name: pip install $*"
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@" </dev/null
+  .venv/bin/python -m pip install -qq --disable-pip-version-check "$@" </dev/null
   mkdir -p $VENV_STAMPS
   echo "$key" >"$stamp"
 }
