@@ -27,8 +27,8 @@ struct ReduceSource {
 struct ReduceTarget {
   void* data = nullptr;       // may be the data of one source
   bool wide = false;
-  std::int8_t exponent = 0;   // half types only: multiplied by 2^exponent before rounding
-  std::uint32_t divisor = 1;  // divides the result (after the exponent); integers truncate toward zero
+  std::int8_t exponent = 0;   // half types only: multiplied by 2^exponent (after the division) before rounding
+  std::uint32_t divisor = 1;  // divides the result, in the type of accumulation; integers truncate toward zero
 };
 
 // `op` is kSum, kMin, kMax or kProduct (an AVG is a sum whose last target has a divisor). At least one source.

@@ -42,8 +42,8 @@ struct Step {
   std::size_t bytes = 0;     // kSend, kReceive, kCopy
   std::size_t count = 0;     // kReduce: elements
 
-  // kReduce: target = round(2^exponent * (sum of operands, in this order) / divisor), accumulated in fp32 for halves.
-  // kCopy: exactly one operand. The target may be one of the operands.
+  // kReduce: target = round(2^exponent * ((sum of operands, in this order) / divisor)), accumulated in fp32 for halves.
+  // kCopy: exactly one operand. The target may be one of the operands (of a copy: nothing is to be done then).
   bool wide = false;
   std::int8_t exponent = 0;
   std::uint32_t divisor = 1;
