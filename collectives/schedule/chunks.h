@@ -40,9 +40,10 @@ struct Chunk {
   std::uint32_t number = 0;  // unique in the operation, the same on every rank: rounds are made of it
 };
 
-// Every chunk of `count` elements cut in `shards` shards, each of which is cut in owner blocks by weight. The order is
-// the one in which a rank of `first_owner - 1` should work: chunk by chunk through all blocks, starting with block
-// `first_owner`, so that every peer gets work early and the sites do not all start with the same owner.
+// Every chunk of `count` elements cut in `shards` shards, each of which is cut in owner blocks by weight. Their numbers
+// are the same whatever `first_owner` is; their order is one to work in: the first chunk of every block, then the
+// second of every block, and so on, beginning with the blocks of `first_owner`. So every peer gets work early, and
+// sites that begin with different owners do not all send to the same one.
 std::vector<Chunk> cut_chunks(std::size_t count, std::size_t shards, std::span<const std::uint32_t> owner_weights,
                               std::size_t max_elements, std::size_t first_owner);
 
