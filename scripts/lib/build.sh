@@ -35,7 +35,7 @@ configure() {
 }
 
 compile() {
-  cmake --build --preset "$1" --parallel "$(build_jobs)" -- --quiet
+  cmake --build --preset "$1" --parallel "$(build_jobs)"
 }
 
 build_preset() {

@@ -20,8 +20,8 @@ def check(folders: list[pathlib.Path], cc: str, cxx: str) -> list[str]:
         for compiler, language, standard in languages:
             run = subprocess.run(
                 [compiler, *WARNINGS, f"-std={standard}", *includes, "-x", language, "-"],
-                # Twice, so that a header without its guard is found.
-                input=f"#include <{header}>\n#include <{header}>\n",
+                # Twice, so that a header without its guard is found; a translation unit must not be empty.
+                input=f"#include <{header}>\n#include <{header}>\ntypedef int not_empty;\n",
                 capture_output=True,
                 text=True,
             )

@@ -22,7 +22,7 @@ def listed(root: pathlib.Path, source: pathlib.Path) -> bool:
 
 
 def without_comments(text: str) -> str:
-    return re.sub(r"#[^\n]*", "", text)
+    return re.sub(r"#[^\n]*|\$\{CMAKE_CURRENT_(SOURCE|LIST)_DIR\}/", "", text)
 
 
 def check_globs(root: pathlib.Path) -> list[str]:
