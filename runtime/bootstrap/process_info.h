@@ -8,12 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/process_id.h"
 #include "runtime/base/status.h"
 
 namespace isthmus {
-
-// Random, non-zero, drawn once per runtime: links and control connections are keyed by it, not by a group's ranks.
-using ProcessId = std::uint64_t;
 
 inline constexpr std::uint32_t kProtocolVersion = 1;
 
