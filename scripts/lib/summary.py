@@ -43,7 +43,7 @@ def count_pytest(text: str) -> Count:
 
 
 def count_unittest(text: str) -> Count:
-    ran = number(r"^Ran (\d+) tests? in", text) if "\nRan " not in text else number(r"\nRan (\d+) tests? in", text)
+    ran = number(r"(?m)^Ran (\d+) tests? in", text)
     failed = number(r"(?:failures|errors)=(\d+)", text)
     skipped = number(r"skipped=(\d+)", text)
     return Count(ran - failed - skipped, failed, skipped, re.findall(r"^(.* \.\.\. skipped .*)$", text, re.M))
@@ -80,7 +80,9 @@ def read_entries(results: pathlib.Path):
         labels[test["name"]] = properties.get("LABELS", ["unlabelled"])
     if not results.exists():
         return  # no test was selected
-    text = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#(?:[0-8]|1[1-9]|2\d|3[01]);", "", results.read_text(errors="replace"))
+    # Programs may print what XML may not hold.
+    text = results.read_text(errors="replace")
+    text = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#(?:[0-8]|1[1-9]|2\d|3[01]);", "", text)
     for case in xml.etree.ElementTree.fromstring(text).iter("testcase"):
         rows = [results.stem] if results.stem in SANITIZERS else labels[case.get("name")]
         yield case.get("name"), rows, count_entry(case)

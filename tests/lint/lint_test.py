@@ -1,4 +1,4 @@
-"""Each lint can fail: a small bad tree per rule, and the good one beside it. Run with unittest, or one class by name."""
+"""Each lint can fail: a small bad tree per rule, and the good one beside it."""
 
 import pathlib
 import subprocess
@@ -35,7 +35,8 @@ class IncludeEdgesTest(TreeTest):
         self.assertEqual(self.included("tests/runtime/base/x_test.cc", "tests/support/world.h"), [])
 
     def test_upward_include_fails(self):
-        self.assertIn("runtime/base may not include runtime/engine", self.included("runtime/base/a.cc", "runtime/engine/b.h")[0])
+        problem = self.included("runtime/base/a.cc", "runtime/engine/b.h")[0]
+        self.assertIn("runtime/base may not include runtime/engine", problem)
 
     def test_sideways_include_fails(self):
         self.assertEqual(len(self.included("runtime/link/a.cc", "runtime/bootstrap/b.h")), 1)
@@ -50,7 +51,8 @@ class IncludeEdgesTest(TreeTest):
         self.assertEqual(len(self.included("bindings/cli/a.cc", "benchmarks/lab/wan.h")), 1)
 
     def test_missing_file_fails(self):
-        self.assertEqual(len(self.problems(include_edges, {"runtime/base/a.cc": '#include "runtime/base/gone.h"\n'})), 1)
+        files = {"runtime/base/a.cc": '#include "runtime/base/gone.h"\n'}
+        self.assertEqual(len(self.problems(include_edges, files)), 1)
 
     def test_folder_without_a_row_fails(self):
         self.assertEqual(len(self.included("runtime/utils/a.cc", "runtime/base/status.h")), 1)
