@@ -1,0 +1,112 @@
+#include <cstdint>
+#include <type_traits>
+
+#include "runtime/device/block_reduce.h"
+#include "runtime/device/reduce_kernels.h"
+
+namespace isthmus {
+namespace {
+
+template <typename Integer>
+struct IntegerFormat {
+  using Accumulator = Integer;
+
+  template <typename Use>
+  void with_reader(const ReduceSource& source, std::size_t begin, Use use) const {
+    const auto* from = static_cast<const Integer*>(source.data) + begin;
+    use([from](std::size_t i) { return from[i]; });
+  }
+
+  // The divisor may be larger than the type holds; int64 holds both.
+  template <typename Use>
+  void with_writer(const ReduceTarget& target, std::size_t begin, Use use) const {
+    auto* to = static_cast<Integer*>(target.data) + begin;
+    if (target.divisor == 1) {
+      use([to](std::size_t i, Integer value) { to[i] = value; });
+    } else {
+      const std::int64_t divisor = target.divisor;
+      use([to, divisor](std::size_t i, Integer value) {
+        to[i] = static_cast<Integer>(static_cast<std::int64_t>(value) / divisor);
+      });
+    }
+  }
+};
+
+// Any byte but 0 is true when it is read; what is written is 0 or 1.
+struct BoolFormat {
+  using Accumulator = std::uint8_t;
+
+  template <typename Use>
+  void with_reader(const ReduceSource& source, std::size_t begin, Use use) const {
+    const auto* from = static_cast<const std::uint8_t*>(source.data) + begin;
+    use([from](std::size_t i) { return static_cast<std::uint8_t>(from[i] != 0); });
+  }
+
+  template <typename Use>
+  void with_writer(const ReduceTarget& target, std::size_t begin, Use use) const {
+    auto* to = static_cast<std::uint8_t*>(target.data) + begin;
+    use([to](std::size_t i, std::uint8_t value) { to[i] = value; });
+  }
+};
+
+// Sums and products wrap: they are made of unsigned numbers of at least 32 bits (a product of two uint16 would be an
+// int), and cut to the type.
+template <typename Integer>
+using Wrapping = std::common_type_t<std::make_unsigned_t<Integer>, std::uint32_t>;
+
+struct AddIntegers {
+  template <typename Integer>
+  Integer operator()(Integer a, Integer b) const {
+    return static_cast<Integer>(static_cast<Wrapping<Integer>>(a) + static_cast<Wrapping<Integer>>(b));
+  }
+};
+struct MultiplyIntegers {
+  template <typename Integer>
+  Integer operator()(Integer a, Integer b) const {
+    return static_cast<Integer>(static_cast<Wrapping<Integer>>(a) * static_cast<Wrapping<Integer>>(b));
+  }
+};
+struct MinIntegers {
+  template <typename Integer>
+  Integer operator()(Integer a, Integer b) const { return b < a ? b : a; }
+};
+struct MaxIntegers {
+  template <typename Integer>
+  Integer operator()(Integer a, Integer b) const { return a < b ? b : a; }
+};
+
+template <typename Use>
+void with_integer_combine(ReduceOp op, Use use) {
+  switch (op) {
+    case ReduceOp::kSum:
+    case ReduceOp::kAvg: return use(AddIntegers());
+    case ReduceOp::kProduct: return use(MultiplyIntegers());
+    case ReduceOp::kMin: return use(MinIntegers());
+    case ReduceOp::kMax: return use(MaxIntegers());
+  }
+}
+
+// On 0 and 1, OR is the maximum and AND the minimum.
+void reduce_bools(ReduceOp op, const ReduceTarget& target, std::span<const ReduceSource> sources, std::size_t count) {
+  const bool is_or = op == ReduceOp::kSum || op == ReduceOp::kMax || op == ReduceOp::kAvg;
+  if (is_or) return reduce_in_blocks(BoolFormat(), MaxIntegers(), target, sources, count);
+  reduce_in_blocks(BoolFormat(), MinIntegers(), target, sources, count);
+}
+
+}  // namespace
+
+void reduce_integers(DataType type, ReduceOp op, const ReduceTarget& target, std::span<const ReduceSource> sources,
+                     std::size_t count) {
+  if (type == DataType::kBool) return reduce_bools(op, target, sources, count);
+  with_integer_combine(op, [&](auto combine) {
+    switch (type) {
+      case DataType::kInt8: return reduce_in_blocks(IntegerFormat<std::int8_t>(), combine, target, sources, count);
+      case DataType::kUInt8: return reduce_in_blocks(IntegerFormat<std::uint8_t>(), combine, target, sources, count);
+      case DataType::kInt16: return reduce_in_blocks(IntegerFormat<std::int16_t>(), combine, target, sources, count);
+      case DataType::kInt32: return reduce_in_blocks(IntegerFormat<std::int32_t>(), combine, target, sources, count);
+      default: return reduce_in_blocks(IntegerFormat<std::int64_t>(), combine, target, sources, count);
+    }
+  });
+}
+
+}  // namespace isthmus
