@@ -1,0 +1,122 @@
+#include "runtime/engine/group.h"
+
+#include <algorithm>
+
+#include "runtime/base/log.h"
+
+namespace isthmus {
+namespace {
+
+// Deadlines and channels are looked at this often, not at every turn of the progress loop.
+constexpr Duration kCheckInterval = std::chrono::milliseconds(20);
+// After a member's goodbye everything that it sent is here; this is time to work on it.
+constexpr Duration kAfterGoodbye = std::chrono::seconds(1);
+
+}  // namespace
+
+Group::Group(GroupConfig config, const Clock* clock, WorkerPool* workers,
+             std::function<void(std::function<void()>)> post, std::function<void(const Status&)> tell_others)
+    : config_(std::move(config)), clock_(clock), workers_(workers), post_(std::move(post)),
+      tell_others_(std::move(tell_others)), has_left_(config_.members.size(), false) {}
+
+void Group::submit(OperationRequest request) {
+  if (!status_.ok()) {
+    ++failed_count_;
+    return request.on_done(status_.with_context(request.what));
+  }
+  const OperationKey key = request.key;
+  auto& slot = operations_[key];
+  slot = std::make_unique<Operation>(std::move(request), this);
+  slot->start();
+  for (std::uint32_t rank = 0; rank < has_left_.size(); ++rank)
+    if (has_left_[rank]) slot->member_left(rank, clock_->now() + kAfterGoodbye);
+}
+
+void Group::operation_failed(const OperationKey&, const Status& why) {
+  if (failure_.ok()) failure_ = why;
+}
+
+void Group::break_with(const Status& why, bool tell_others) {
+  if (!status_.ok()) return;
+  status_ = why;
+  log_info("group \"{}\" is broken: {}", config_.name, why.to_string());
+  for (auto& [key, operation] : operations_) operation->fail(why);
+  for (const GroupMember& member : config_.members)
+    if (member.channel != nullptr) member.channel->forget(config_.id);
+  if (tell_others) tell_others_(why);
+}
+
+void Group::member_dead(ProcessId process, const Status& why) {
+  for (const GroupMember& member : config_.members)
+    if (member.process == process) break_with(unavailable("{} is dead: {}", member.name, why.message()), false);
+}
+
+void Group::member_left(ProcessId process) {
+  for (std::uint32_t rank = 0; rank < config_.members.size(); ++rank) {
+    if (config_.members[rank].process != process) continue;
+    has_left_[rank] = true;
+    for (auto& [key, operation] : operations_) operation->member_left(rank, clock_->now() + kAfterGoodbye);
+  }
+}
+
+bool Group::reap() {
+  if (done_.empty()) return false;
+  const std::vector<OperationKey> done = std::exchange(done_, {});
+  for (const OperationKey& key : done) {
+    const auto found = operations_.find(key);
+    if (found == operations_.end() || !found->second->ended() || !found->second->quiet()) continue;
+    const std::unique_ptr<Operation> operation = std::move(found->second);
+    operations_.erase(found);
+    operation->report();
+    ++(operation->succeeded() ? completed_count_ : failed_count_);
+  }
+  return true;
+}
+
+void Group::check_operations(TimePoint now) {
+  for (auto& [key, operation] : operations_) {
+    if (operation->ended()) continue;
+    if (now >= operation->give_up_at()) return operation_failed(key, operation->left_status());
+    if (now >= operation->deadline()) return operation_failed(key, operation->timeout_status());
+  }
+}
+
+void Group::check_channels() {
+  if (operations_.empty()) return;
+  for (std::uint32_t rank = 0; rank < config_.members.size(); ++rank) {
+    Channel* channel = config_.members[rank].channel;
+    if (channel == nullptr || has_left_[rank] || channel->status().ok()) continue;
+    return operation_failed({}, channel->status());
+  }
+}
+
+bool Group::tick(TimePoint now) {
+  if (now >= check_at_) {
+    check_at_ = now + kCheckInterval;
+    check_operations(now);
+    check_channels();
+  }
+  if (!failure_.ok()) {
+    const Status why = std::exchange(failure_, Status());
+    break_with(why, true);
+  }
+  return reap();
+}
+
+TimePoint Group::next_due() const { return operations_.empty() ? kNever : check_at_; }
+
+bool Group::drained() const {
+  for (std::uint32_t rank = 0; rank < config_.members.size(); ++rank) {
+    const Channel* channel = config_.members[rank].channel;
+    if (channel == nullptr || has_left_[rank] || !channel->status().ok()) continue;
+    if (!channel->drained()) return false;
+  }
+  return true;
+}
+
+void Group::forget() {
+  for (const GroupMember& member : config_.members)
+    if (member.channel != nullptr) member.channel->forget(config_.id);
+}
+
+}  // namespace isthmus
