@@ -15,13 +15,15 @@ constexpr Duration kAfterGoodbye = std::chrono::seconds(1);
 }  // namespace
 
 Group::Group(GroupConfig config, const Clock* clock, WorkerPool* workers,
-             std::function<void(std::function<void()>)> post, std::function<void(const Status&)> tell_others)
+             std::function<void(std::function<void()>)> post, std::function<void(const Status&)> tell_others,
+             std::function<void(const Status&)> on_broken, Counter* completed, Counter* failed)
     : config_(std::move(config)), clock_(clock), workers_(workers), post_(std::move(post)),
-      tell_others_(std::move(tell_others)), has_left_(config_.members.size(), false) {}
+      tell_others_(std::move(tell_others)), on_broken_(std::move(on_broken)), completed_(completed), failed_(failed),
+      has_left_(config_.members.size(), false) {}
 
 void Group::submit(OperationRequest request) {
   if (!status_.ok()) {
-    ++failed_count_;
+    failed_->add(1);
     return request.on_done(status_.with_context(request.what));
   }
   const OperationKey key = request.key;
@@ -43,7 +45,13 @@ void Group::break_with(const Status& why, bool tell_others) {
   for (auto& [key, operation] : operations_) operation->fail(why);
   for (const GroupMember& member : config_.members)
     if (member.channel != nullptr) member.channel->forget(config_.id);
+  on_broken_(why);
   if (tell_others) tell_others_(why);
+}
+
+void Group::abandon(const Status& why) {
+  if (status_.ok()) status_ = why;
+  for (auto& [key, operation] : operations_) operation->fail(why);
 }
 
 void Group::member_dead(ProcessId process, const Status& why) {
@@ -68,7 +76,7 @@ bool Group::reap() {
     const std::unique_ptr<Operation> operation = std::move(found->second);
     operations_.erase(found);
     operation->report();
-    ++(operation->succeeded() ? completed_count_ : failed_count_);
+    (operation->succeeded() ? completed_ : failed_)->add(1);
   }
   return true;
 }

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/base/metrics.h"
 #include "runtime/base/process_id.h"
 #include "runtime/engine/operation.h"
 
@@ -33,12 +34,15 @@ struct GroupConfig {
 class Group final : public OperationHost {
  public:
   // `post` runs a function on the progress thread, from any thread. `tell_others` floods a failure that only this rank
-  // may know of.
+  // may know of; `on_broken` tells this rank's communicator, once.
   Group(GroupConfig config, const Clock* clock, WorkerPool* workers, std::function<void(std::function<void()>)> post,
-        std::function<void(const Status&)> tell_others);
+        std::function<void(const Status&)> tell_others, std::function<void(const Status&)> on_broken,
+        Counter* completed, Counter* failed);
 
   void submit(OperationRequest request);
   void break_with(const Status& why, bool tell_others);
+  // This rank destroys its communicator: ends what is in flight here, and says nothing to the others.
+  void abandon(const Status& why);
 
   // The member is dead, or has left on purpose.
   void member_dead(ProcessId process, const Status& why);
@@ -53,9 +57,6 @@ class Group final : public OperationHost {
   bool idle() const { return operations_.empty(); }
   bool drained() const;
   void forget();
-
-  std::uint64_t completed_count() const { return completed_count_; }
-  std::uint64_t failed_count() const { return failed_count_; }
 
   // OperationHost
   Channel* channel(std::uint32_t rank) override { return config_.members[rank].channel; }
@@ -76,13 +77,15 @@ class Group final : public OperationHost {
   WorkerPool* const workers_;
   const std::function<void(std::function<void()>)> post_;
   const std::function<void(const Status&)> tell_others_;
+  const std::function<void(const Status&)> on_broken_;
+  Counter* const completed_;
+  Counter* const failed_;
   Status status_;
   Status failure_;  // of an operation, to break the group with at the next tick
   std::unordered_map<OperationKey, std::unique_ptr<Operation>, OperationKeyHash> operations_;
   std::vector<OperationKey> done_;
   std::vector<bool> has_left_;
   TimePoint check_at_ = TimePoint::min();
-  std::uint64_t completed_count_ = 0, failed_count_ = 0;
 };
 
 }  // namespace isthmus

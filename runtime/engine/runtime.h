@@ -22,6 +22,7 @@
 #include "runtime/bootstrap/peer_mesh.h"
 #include "runtime/config/options.h"
 #include "runtime/engine/completion_thread.h"
+#include "runtime/engine/group_message.h"
 #include "runtime/engine/progress_loop.h"
 #include "runtime/engine/worker_pool.h"
 
@@ -85,7 +86,6 @@ class Runtime final : private PeerMeshHandler {
   void on_goodbye(ProcessId peer) override;
 
   void on_group_message(ProcessId from, const GroupMessage& message);
-  std::string member_name(std::uint64_t group, ProcessId process);
 
   const Options options_;
   pid_t pid_ = 0;
@@ -98,11 +98,11 @@ class Runtime final : private PeerMeshHandler {
   std::unique_ptr<ProgressLoop> loop_;
   std::unique_ptr<PeerMesh> mesh_;
   std::mutex form_mutex_;  // one group is formed at a time
+  std::vector<std::string> bound_hosts_;  // in the order of self_'s addresses
   std::mutex kept_mutex_;
   std::unordered_map<std::string, std::shared_ptr<void>> kept_;
 
   // Progress thread only.
-  std::unordered_map<std::uint64_t, std::function<void(const Status&)>> on_broken_;
   std::unordered_map<ProcessId, Status> dead_;
   std::unordered_set<ProcessId> gone_;                        // said goodbye
   std::unordered_map<std::uint64_t, Status> early_aborts_;    // of groups that are not added yet

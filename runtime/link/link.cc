@@ -17,35 +17,8 @@ std::uint64_t token_of(const void* pointer) { return reinterpret_cast<std::uintp
 
 Link::Link(const LinkOptions& options, const Clock* clock, Transport* transport, Traffic* traffic, std::string name,
            std::uint32_t epoch)
-    : options_(options), clock_(clock), transport_(transport), traffic_(traffic), name_(std::move(name)),
-      epoch_(epoch), inbound_(options.eager), outbound_(options.eager) {}
-
-// ---------------------------------------------------------------------------------------------------- Channel
-
-void Link::open(const OperationKey& key, std::string_view descriptor, std::uint64_t receive_bytes,
-                ChannelOperation* operation) {
-  was_used_ = true;
-  outbound_.open(key, descriptor, receive_bytes, operation);
-  inbound_.open(key, descriptor, operation);
-}
-
-void Link::send(const OperationKey& key, std::uint32_t round, ConstBytes source, std::uint32_t step) {
-  outbound_.send(key, round, source, step);
-}
-
-void Link::receive(const OperationKey& key, std::uint32_t round, MutableBytes target, std::uint32_t step) {
-  inbound_.receive(key, round, target, step);
-}
-
-void Link::close(const OperationKey& key) {
-  outbound_.close(key);
-  inbound_.close(key);
-}
-
-void Link::forget(std::uint64_t communicator) {
-  outbound_.forget(communicator);
-  inbound_.forget(communicator);
-}
+    : MatchingChannel(options.eager), options_(options), clock_(clock), transport_(transport), traffic_(traffic),
+      name_(std::move(name)), epoch_(epoch) {}
 
 // ---------------------------------------------------------------------------------------------------- lanes
 

@@ -18,10 +18,8 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/metrics.h"
-#include "runtime/link/channel.h"
 #include "runtime/link/frame.h"
-#include "runtime/link/inbound.h"
-#include "runtime/link/outbound.h"
+#include "runtime/link/matching_channel.h"
 #include "runtime/link/receive_window.h"
 #include "runtime/transport/transport.h"
 
@@ -34,7 +32,7 @@ struct LinkOptions {
   Duration ack_delay = std::chrono::milliseconds(1);
 };
 
-class Link final : public Channel {
+class Link final : public MatchingChannel {
  public:
   static constexpr int kAckEvery = 8;             // segments
   static constexpr int kReceiveBuffersPerLane = 8;
@@ -43,13 +41,6 @@ class Link final : public Channel {
   Link(const LinkOptions& options, const Clock* clock, Transport* transport, Traffic* traffic, std::string name,
        std::uint32_t epoch);
 
-  void open(const OperationKey& key, std::string_view descriptor, std::uint64_t receive_bytes,
-            ChannelOperation* operation) override;
-  void send(const OperationKey& key, std::uint32_t round, ConstBytes source, std::uint32_t step) override;
-  void receive(const OperationKey& key, std::uint32_t round, MutableBytes target, std::uint32_t step) override;
-  void close(const OperationKey& key) override;
-  void forget(std::uint64_t communicator) override;
-  Status status() const override { return status_; }
   bool drained() const override { return outbound_.empty() && unacknowledged_.empty(); }
 
   // One incarnation; every frame carries it and frames of another are refused. Set before the first lane.
@@ -66,13 +57,9 @@ class Link final : public Channel {
   bool pump();
   TimePoint next_due() const;
 
-  // For good: nothing more is sent, status() is `why`.
-  void fail(const Status& why) { status_ = why; }
-
   const std::string& name() const { return name_; }
   std::size_t lane_count() const { return lanes_.size(); }
   const std::vector<LaneId> lane_ids() const;
-  bool was_used() const { return was_used_; }
 
  private:
   struct OutFrame {
@@ -111,11 +98,7 @@ class Link final : public Channel {
   const std::string name_;
   const std::uint32_t epoch_;
   std::uint64_t session_ = 0;
-  Status status_;
-  bool was_used_ = false;
 
-  Inbound inbound_;
-  Outbound outbound_;
   ReceiveWindow arrived_;
   int arrivals_to_acknowledge_ = 0;
   TimePoint acknowledge_at_ = kNever;

@@ -93,6 +93,10 @@ int remove_dead_shm_directories(const std::string& root) {
   return removed;
 }
 
+std::string shm_directory_path(std::uint32_t pid, ProcessId process, const std::string& root) {
+  return fmt::format("{}/{}{}-{:016x}", root, name_prefix(), pid, process);
+}
+
 std::string shm_ring_name(ProcessId sender) { return fmt::format("ring-{:016x}", sender); }
 
 ShmDirectory::ShmDirectory(std::string path, Fd directory)
@@ -100,7 +104,7 @@ ShmDirectory::ShmDirectory(std::string path, Fd directory)
 
 Result<std::unique_ptr<ShmDirectory>> ShmDirectory::create(ProcessId self, const std::string& root) {
   remove_dead_shm_directories(root);
-  const std::string path = fmt::format("{}/{}{}-{:016x}", root, name_prefix(), ::getpid(), self);
+  const std::string path = shm_directory_path(static_cast<std::uint32_t>(::getpid()), self, root);
   ISTHMUS_ASSIGN_OR_RETURN(Fd locked, make_locked_directory(path));
   std::unique_ptr<ShmDirectory> directory(new ShmDirectory(path, std::move(locked)));
   if (::mkfifoat(directory->directory_.get(), kShmWakeName, 0600) != 0) {

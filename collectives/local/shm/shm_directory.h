@@ -57,6 +57,9 @@ class ShmDirectory {
 // looked at is left alone.
 int remove_dead_shm_directories(const std::string& root = kShmRoot);
 
+// Where a process of this user and host has its directory.
+std::string shm_directory_path(std::uint32_t pid, ProcessId process, const std::string& root = kShmRoot);
+
 // The names inside a directory, shared with ShmMate.
 inline constexpr const char* kShmWakeName = "wake";
 std::string shm_ring_name(ProcessId sender);  // "ring-00000000000000ab"

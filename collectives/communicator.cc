@@ -1,0 +1,172 @@
+#include "collectives/communicator.h"
+
+#include <algorithm>
+
+#include "collectives/local/site_tier.h"
+
+namespace isthmus {
+namespace {
+
+std::vector<int> site_indexes(const GroupTable& table) {
+  std::vector<int> indexes;
+  for (const GroupMemberInfo& member : table.members) indexes.push_back(member.site_index);
+  return indexes;
+}
+
+// Mixes three numbers into an id that every member of a split computes alike (finaliser of SplitMix64).
+std::uint64_t derive_id(std::uint64_t parent, std::uint64_t split, std::uint64_t color) {
+  std::uint64_t x = parent + 0x9e3779b97f4a7c15u * (split << 32 | color) + 1;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+Communicator::Communicator(Runtime* runtime, GroupTable table, int rank, CommunicatorOptions options)
+    : runtime_(runtime), table_(std::move(table)), sites_(site_indexes(table_)), rank_(rank),
+      options_(std::move(options)) {}
+
+Result<std::unique_ptr<Communicator>> Communicator::create(Runtime* runtime, Store& store, int rank, int size,
+                                                           const CommunicatorOptions& options) {
+  ISTHMUS_RETURN_IF_ERROR(runtime->check_process());
+  if (size < 1 || rank < 0 || rank >= size)
+    return invalid_argument("communicator \"{}\": rank {} of {} ranks", options.name, rank, size);
+  CommunicatorOptions resolved = options;
+  if (resolved.timeout <= Duration::zero())
+    resolved.timeout = std::chrono::milliseconds(runtime->options().timeout_ms);
+  if (resolved.connect_timeout <= Duration::zero())
+    resolved.connect_timeout = std::chrono::milliseconds(runtime->options().connect_timeout_ms);
+  const TimePoint deadline = deadline_after(SteadyClock::instance().now(), resolved.connect_timeout);
+  ISTHMUS_ASSIGN_OR_RETURN(GroupTable table, runtime->form(store, rank, size, resolved.name, deadline));
+  ISTHMUS_RETURN_IF_ERROR(connect_site_tier(*runtime, store, table, rank, deadline));
+  return join(runtime, std::move(table), rank, resolved);
+}
+
+Result<std::unique_ptr<Communicator>> Communicator::join(Runtime* runtime, GroupTable table, int rank,
+                                                         const CommunicatorOptions& options) {
+  std::unique_ptr<Communicator> communicator(new Communicator(runtime, std::move(table), rank, options));
+  const GroupTable& members = communicator->table_;
+  GroupConfig config;
+  config.id = members.id;
+  config.name = options.name;
+  for (int r = 0; r < static_cast<int>(members.members.size()); ++r) {
+    const GroupMemberInfo& member = members.members[static_cast<std::size_t>(r)];
+    config.members.push_back({member.info.process, member.name(r), nullptr});
+  }
+  use_site_tier(*runtime, members, rank, &config);
+  runtime->add_group(members, rank, std::move(config), [state = communicator->state_](const Status& why) {
+    std::lock_guard lock(state->mutex);
+    state->status = why;
+  });
+  return communicator;
+}
+
+Communicator::~Communicator() {
+  if (runtime_->is_forked()) return;
+  runtime_->remove_group(table_.id, deadline_after(runtime_->clock().now(),
+                                                   std::chrono::milliseconds(runtime_->options().drain_ms)));
+}
+
+Status Communicator::status() const {
+  ISTHMUS_RETURN_IF_ERROR(runtime_->check_process());
+  std::lock_guard lock(state_->mutex);
+  return state_->status;
+}
+
+void Communicator::abort(const std::string& reason) {
+  if (runtime_->is_forked()) return;
+  const Status why = aborted("communicator \"{}\" was aborted by {}: {}", options_.name, own_name(), reason);
+  {
+    std::lock_guard lock(state_->mutex);  // calls from now on fail at once
+    if (state_->status.ok()) state_->status = why;
+  }
+  runtime_->break_group(table_.id, why);
+}
+
+// Every rank tells every other its color and key; the rest is arithmetic, and the channels stand already.
+Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key, const CommunicatorOptions& options) {
+  const std::int64_t mine[2] = {color, key};
+  std::vector<std::int64_t> all(2 * static_cast<std::size_t>(size()));
+  std::uint64_t split_number;
+  {
+    std::lock_guard lock(order_mutex_);
+    split_number = next_split_++;
+  }
+  ISTHMUS_ASSIGN_OR_RETURN(const std::shared_ptr<Work> work,
+                           all_gather(mine, all.data(), 2, DataType::kInt64, CallOptions()));
+  ISTHMUS_RETURN_IF_ERROR(work->wait(Duration(-1)));
+  if (color < 0) return std::unique_ptr<Communicator>();
+
+  std::vector<int> ranks;
+  for (int r = 0; r < size(); ++r)
+    if (all[2 * static_cast<std::size_t>(r)] == color) ranks.push_back(r);
+  std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) {
+    return all[2 * static_cast<std::size_t>(a) + 1] < all[2 * static_cast<std::size_t>(b) + 1];
+  });
+  GroupTable table;
+  table.id = derive_id(table_.id, split_number, static_cast<std::uint64_t>(color));
+  table.epoch = table_.epoch;
+  for (int r : ranks) table.members.push_back(table_.members[static_cast<std::size_t>(r)]);
+  const int new_rank = static_cast<int>(std::find(ranks.begin(), ranks.end(), rank_) - ranks.begin());
+  CommunicatorOptions resolved = options;
+  if (resolved.timeout <= Duration::zero()) resolved.timeout = options_.timeout;
+  return join(runtime_, std::move(table), new_rank, resolved);
+}
+
+// ---------------------------------------------------------------------------------------------------- submission
+
+Status Communicator::check_call(std::string_view operation, std::size_t count, DataType type, std::size_t blocks) const {
+  ISTHMUS_RETURN_IF_ERROR(status().with_context(fmt::format("{} on {}", operation, own_name())));
+  const std::size_t limit = SIZE_MAX / 2 / dtype_size_bytes(type) / std::max<std::size_t>(1, blocks);
+  if (count > limit) return invalid_argument("{}: count {} is more than a buffer can hold ({})", operation, count, limit);
+  return Status();
+}
+
+std::shared_ptr<Work> Communicator::submit(const Launch& launch, const OperationKey& key, std::string what,
+                                           const CallOptions& options) {
+  auto work = std::make_shared<Work>(key.sequence, what, &runtime_->completions());
+  OperationRequest request;
+  request.key = key;
+  request.what = std::move(what);
+  request.descriptor = launch.descriptor.encode();
+  request.schedule = launch.schedule;
+  request.input = launch.input;
+  request.output = launch.output;
+  request.timeout = options.timeout > Duration::zero() ? options.timeout : options_.timeout;
+  request.on_done = [work](const Status& status) { work->finish(status); };
+  request.describe = [mine = launch.descriptor](std::string_view bytes) {
+    const Result<Descriptor> theirs = Descriptor::decode(bytes);
+    return fmt::format("calls {}, this rank {}", theirs.ok() ? (*theirs).words() : theirs.status().message(),
+                       mine.words());
+  };
+  runtime_->submit(table_.id, std::move(request));
+  return work;
+}
+
+Communicator::WorkResult Communicator::launch(const Launch& launch, const CallOptions& options) {
+  std::lock_guard lock(order_mutex_);
+  OperationKey key;
+  key.communicator = table_.id;
+  key.sequence = next_sequence_++;
+  return submit(launch, key, fmt::format("{} #{} of \"{}\" on {}", launch.words, key.sequence, options_.name, own_name()),
+                options);
+}
+
+Communicator::WorkResult Communicator::launch_point_to_point(const Launch& launch, int sender, int receiver,
+                                                             const CallOptions& options) {
+  if (options.tag == UINT32_MAX) return invalid_argument("{}: tag {} is reserved", launch.words, options.tag);
+  std::lock_guard lock(order_mutex_);
+  OperationKey key;
+  key.communicator = table_.id;
+  key.sequence = ++next_message_[{sender, receiver, options.tag}];
+  key.tag = options.tag + 1;
+  key.source = static_cast<std::uint32_t>(sender);
+  const int peer = sender == rank_ ? receiver : sender;
+  return submit(launch, key,
+                fmt::format("{} #{} (tag {}) of \"{}\" on {} with {}", launch.words, key.sequence, options.tag,
+                            options_.name, own_name(), table_.members[static_cast<std::size_t>(peer)].name(peer)),
+                options);
+}
+
+}  // namespace isthmus

@@ -1,0 +1,39 @@
+// Descriptor: what an operation is, in the few bytes that travel with its first segment, so that ranks which call
+// different things find out before data is mixed.
+//
+// Threads: values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "runtime/base/dtype.h"
+#include "runtime/base/status.h"
+
+namespace isthmus {
+
+enum class OperationKind : std::uint8_t {  // on the wire: never renumber
+  kAllreduce = 1,
+  kBroadcast = 2,
+  kAllGather = 3,
+  kReduceScatter = 4,
+  kBarrier = 5,
+  kPointToPoint = 6,
+};
+
+struct Descriptor {
+  OperationKind kind = OperationKind::kBarrier;
+  DataType type = DataType::kUInt8;
+  ReduceOp op = ReduceOp::kSum;
+  std::uint8_t algorithm = 0;
+  std::uint32_t root = 0;
+  std::uint64_t count = 0;
+  std::uint64_t chunk_bytes = 0;
+
+  std::string encode() const;
+  static Result<Descriptor> decode(std::string_view bytes);
+  std::string words() const;  // "broadcast of 10 fp32 from root 1"
+};
+
+}  // namespace isthmus

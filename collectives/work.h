@@ -1,0 +1,47 @@
+// Work: one operation in flight, as its caller holds it.
+//
+// Threads: any thread; finish() is called by the engine.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/status.h"
+#include "runtime/engine/completion_thread.h"
+
+namespace isthmus {
+
+class Work {
+ public:
+  // `completions` outlives the operation.
+  Work(std::uint64_t sequence, std::string what, CompletionThread* completions);
+
+  // Waits until the operation has ended and returns how; a negative timeout waits as long as the operation's own limit
+  // lets it live. deadline_exceeded, while it is in flight: this call gave up, nothing else changed.
+  Status wait(Duration timeout);
+  bool done() const;
+  Status status() const;  // ok while in flight
+  std::uint64_t sequence() const { return sequence_; }
+
+  // Runs on the completion thread once the operation has ended; at once, on this thread, if it has already. At most one
+  // per work: invalid_argument for a second.
+  Status on_complete(std::function<void(const Status&)> callback);
+
+  void finish(const Status& status);
+
+ private:
+  const std::uint64_t sequence_;
+  const std::string what_;
+  CompletionThread* const completions_;
+  mutable std::mutex mutex_;
+  std::condition_variable ended_;
+  bool is_done_ = false, has_callback_ = false;
+  Status status_;
+  std::function<void(const Status&)> callback_;
+};
+
+}  // namespace isthmus

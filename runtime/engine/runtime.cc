@@ -1,0 +1,294 @@
+#include "runtime/engine/runtime.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+
+#include "runtime/base/log.h"
+#include "runtime/bootstrap/addresses.h"
+#include "runtime/bootstrap/host_identity.h"
+#include "runtime/control/tcp_control.h"
+#include "runtime/engine/group_message.h"
+#include "runtime/transport/factory.h"
+
+namespace isthmus {
+namespace {
+
+constexpr std::size_t kMaxEarlyAborts = 1024;
+constexpr std::uint32_t kEpoch = 1;
+
+ProcessId draw_process_id() {
+  std::random_device device;
+  ProcessId id = 0;
+  while (id == 0) id = std::uint64_t{device()} << 32 | device();
+  return id;
+}
+
+LinkSetOptions link_set_options(const Options& options) {
+  LinkSetOptions result;
+  result.link.segment_bytes = static_cast<std::size_t>(options.segment_bytes);
+  result.link.lane_window_bytes = static_cast<std::uint64_t>(options.lane_window_bytes);
+  result.link.eager.per_operation_bytes = static_cast<std::uint64_t>(options.eager_bytes);
+  result.link.eager.total_bytes = 16 * result.link.eager.per_operation_bytes;
+  result.lanes = static_cast<int>(options.wan_lanes);
+  result.reach_limit = std::chrono::milliseconds(options.link_grace_ms);
+  result.epoch = kEpoch;
+  return result;
+}
+
+PeerMeshOptions mesh_options(const Options& options) {
+  PeerMeshOptions result;
+  result.heartbeat_interval = std::chrono::milliseconds(options.heartbeat_ms);
+  result.suspect_after = std::chrono::milliseconds(options.suspect_ms);
+  result.link_grace = std::chrono::milliseconds(options.link_grace_ms);
+  return result;
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------------------- life
+
+Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options, RuntimeSeams seams) {
+  ISTHMUS_RETURN_IF_ERROR(check_options(options));
+  std::unique_ptr<Runtime> runtime(new Runtime(options));
+  runtime->pid_ = ::getpid();
+  runtime->clock_ = seams.clock != nullptr ? seams.clock : &SteadyClock::instance();
+  if (!seams.transport) {
+    ISTHMUS_ASSIGN_OR_RETURN(seams.transport, make_transport(options.transport));
+  }
+  runtime->control_ = seams.control ? std::move(seams.control) : std::make_unique<TcpControlNetwork>();
+
+  ProcessInfo& self = runtime->self_;
+  self.process = draw_process_id();
+  self.site = options.site;
+  self.pid = static_cast<std::uint32_t>(runtime->pid_);
+  ISTHMUS_RETURN_IF_ERROR(fill_host_identity(&self));
+  if (!seams.host_id.empty()) self.host_id = seams.host_id;
+  // Frames longer than a peer's buffers would end its lanes, so the length is part of what must be equal everywhere.
+  self.transport = fmt::format("{} with segment_bytes={}", seams.transport->capabilities().name, options.segment_bytes);
+
+  runtime->workers_ = std::make_unique<WorkerPool>(static_cast<int>(options.reduce_threads), "isthmus-reduce");
+  runtime->completions_ = std::make_unique<CompletionThread>();
+  ISTHMUS_ASSIGN_OR_RETURN(runtime->loop_, ProgressLoop::create(runtime->clock_));
+  ISTHMUS_ASSIGN_OR_RETURN(runtime->mesh_, PeerMesh::create(mesh_options(options), runtime->control_.get(),
+                                                            self.process, runtime.get()));
+  runtime->loop_->set_links(std::make_unique<LinkSet>(
+      link_set_options(options), runtime->clock_, std::move(seams.transport), self.process, &runtime->counters_.wan,
+      [mesh = runtime->mesh_.get()](ProcessId peer) {
+        GroupMessage dial;
+        dial.kind = GroupMessageKind::kDial;
+        mesh->send(peer, encode_group_message(dial));
+      }));
+  runtime->loop_->start();
+  return runtime;
+}
+
+bool Runtime::is_forked() const { return ::getpid() != pid_; }
+
+Status Runtime::check_process() const {
+  if (!is_forked()) return Status();
+  return unavailable("process {} was forked from process {}, which has the runtime: make one after fork()", ::getpid(),
+                     pid_);
+}
+
+Runtime::~Runtime() {
+  if (is_forked()) {  // the threads do not exist here, and what they own belongs to the parent
+    (void)control_.release();
+    (void)workers_.release();
+    (void)completions_.release();
+    (void)loop_.release();
+    (void)mesh_.release();
+    new std::unordered_map<std::string, std::shared_ptr<void>>(std::move(kept_));
+    return;
+  }
+  if (mesh_ && loop_) {
+    const Duration limit = std::chrono::milliseconds(options_.drain_ms);
+    const TimePoint drained_by = deadline_after(SteadyClock::instance().now(), limit);
+    bool drained = false;
+    while (!drained && SteadyClock::instance().now() < drained_by) {
+      loop_->call([&] { drained = loop_->links().drained(); });
+      if (!drained) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    mesh_->goodbye(deadline_after(SteadyClock::instance().now(), limit));
+  }
+  if (loop_) loop_->stop();
+  mesh_.reset();
+  workers_.reset();
+  completions_.reset();
+  kept_.clear();
+  loop_.reset();
+}
+
+std::shared_ptr<void> Runtime::keep(const std::string& name, const std::function<std::shared_ptr<void>()>& make) {
+  std::lock_guard lock(kept_mutex_);
+  std::shared_ptr<void>& slot = kept_[name];
+  if (!slot) slot = make();
+  return slot;
+}
+
+// ---------------------------------------------------------------------------------------------------- groups
+
+Result<GroupTable> Runtime::form(Store& store, int rank, int size, const std::string& group_name, TimePoint deadline) {
+  ISTHMUS_RETURN_IF_ERROR(check_process());
+  std::lock_guard lock(form_mutex_);
+  FormGroupRequest request;
+  request.store = &store;
+  request.rank = rank;
+  request.size = size;
+  request.group_name = group_name;
+  request.self = self_;
+  request.mesh = mesh_.get();
+  request.site_rtt = std::chrono::microseconds(options_.site_rtt_us);
+  request.deadline = deadline;
+  request.bind = [this](const BindRequest& bind_request, ProcessInfo* self) { return bind(bind_request, self); };
+  return form_group(request);
+}
+
+// Adds the listeners that this group needs and the process does not have yet; they are shared by all groups.
+Status Runtime::bind(const BindRequest& request, ProcessInfo* self) {
+  ISTHMUS_ASSIGN_OR_RETURN(const auto hosts, choose_bind_hosts(request, options_));
+  ISTHMUS_ASSIGN_OR_RETURN(const PortRange ports, parse_port_range(options_.port_range));
+  for (const std::string& host : hosts) {
+    if (std::find(bound_hosts_.begin(), bound_hosts_.end(), host) != bound_hosts_.end()) continue;
+    const std::string advertised = request.all_on_one_host ? "" : options_.advertise_address;
+    ISTHMUS_ASSIGN_OR_RETURN(std::string control, mesh_->listen(host, advertised, ports.low, ports.high));
+    Result<std::string> data = internal_error("the progress thread has ended");
+    loop_->call([&] { data = loop_->links().listen({host, advertised, ports.low, ports.high}); });
+    ISTHMUS_RETURN_IF_ERROR(data.status());
+    bound_hosts_.push_back(host);
+    self_.control_addresses.push_back(std::move(control));
+    self_.data_addresses.push_back(std::move(data).value());
+  }
+  // A group with remote members is told only of addresses that they can reach.
+  self->control_addresses.clear();
+  self->data_addresses.clear();
+  for (std::size_t i = 0; i < bound_hosts_.size(); ++i) {
+    if (std::find(hosts.begin(), hosts.end(), bound_hosts_[i]) == hosts.end()) continue;
+    self->control_addresses.push_back(self_.control_addresses[i]);
+    self->data_addresses.push_back(self_.data_addresses[i]);
+  }
+  return Status();
+}
+
+void Runtime::add_group(const GroupTable& table, int rank, GroupConfig config,
+                        std::function<void(const Status&)> on_broken) {
+  loop_->call([&] {
+    for (std::size_t r = 0; r < config.members.size(); ++r) {
+      GroupMember& member = config.members[r];
+      if (member.channel != nullptr || static_cast<int>(r) == rank) continue;
+      member.channel = loop_->links().get({member.process, member.name, table.members[r].info.data_addresses});
+    }
+    const std::uint64_t id = config.id;
+    const std::string own_name = config.members[static_cast<std::size_t>(rank)].name;
+    auto tell_others = [this, id, own_name](const Status& why) {
+      GroupMessage message;
+      message.kind = GroupMessageKind::kAbort;
+      message.group = id;
+      message.process = self_.process;
+      message.status = why.with_context(fmt::format("reported by {}", own_name));
+      mesh_->broadcast(encode_group_message(message));
+    };
+    auto group = std::make_unique<Group>(
+        std::move(config), clock_, workers_.get(), [this](std::function<void()> fn) { loop_->post(std::move(fn)); },
+        std::move(tell_others), std::move(on_broken), &counters_.operations_completed, &counters_.operations_failed);
+    Group& added = *(loop_->groups()[id] = std::move(group));
+    if (const auto early = early_aborts_.find(id); early != early_aborts_.end()) {
+      added.break_with(early->second, false);
+      early_aborts_.erase(early);
+    }
+    for (const GroupMember& member : added.config().members) {
+      if (const auto dead = dead_.find(member.process); dead != dead_.end()) added.member_dead(member.process, dead->second);
+      if (gone_.contains(member.process)) added.member_left(member.process);
+    }
+  });
+}
+
+void Runtime::submit(std::uint64_t group, OperationRequest request) {
+  auto shared = std::make_shared<OperationRequest>(std::move(request));
+  loop_->post([this, group, shared] {
+    const auto found = loop_->groups().find(group);
+    if (found == loop_->groups().end())
+      return shared->on_done(aborted("{}: the communicator is destroyed", shared->what));
+    found->second->submit(std::move(*shared));
+  });
+}
+
+void Runtime::break_group(std::uint64_t group, const Status& why) {
+  loop_->post([this, group, why] {
+    const auto found = loop_->groups().find(group);
+    if (found != loop_->groups().end()) found->second->break_with(why, true);
+  });
+}
+
+void Runtime::remove_group(std::uint64_t id, TimePoint deadline) {
+  bool finished = false;
+  while (!finished) {
+    const bool is_late = clock_->now() >= deadline;
+    loop_->call([&] {
+      const auto found = loop_->groups().find(id);
+      if (found == loop_->groups().end()) {
+        finished = true;
+        return;
+      }
+      Group& group = *found->second;
+      group.abandon(aborted("communicator \"{}\" was destroyed on this rank", group.config().name));
+      group.tick(clock_->now());
+      if (!group.idle() || (!group.drained() && !is_late)) return;
+      finished = true;
+      GroupMessage message;
+      message.kind = GroupMessageKind::kLeave;
+      message.group = id;
+      message.process = self_.process;
+      mesh_->broadcast(encode_group_message(message));
+      group.forget();
+      loop_->groups().erase(found);
+    });
+    if (!finished) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------- the mesh speaks
+
+void Runtime::on_message(ProcessId from, std::string_view text) {
+  const Result<GroupMessage> message = decode_group_message(text);
+  if (!message.ok()) {
+    log_warning("a control message was dropped: {}", message.status().to_string());
+    return;
+  }
+  loop_->post([this, from, message = *message] { on_group_message(from, message); });
+}
+
+void Runtime::on_group_message(ProcessId from, const GroupMessage& message) {
+  if (message.kind == GroupMessageKind::kDial) return loop_->links().dial(from);
+  const auto found = loop_->groups().find(message.group);
+  if (message.kind == GroupMessageKind::kLeave) {
+    if (found != loop_->groups().end()) found->second->member_left(message.process);
+    return;
+  }
+  if (found != loop_->groups().end()) return found->second->break_with(message.status, false);
+  if (early_aborts_.size() < kMaxEarlyAborts) early_aborts_.emplace(message.group, message.status);
+}
+
+void Runtime::on_peer_dead(ProcessId peer, const Status& why) {
+  loop_->post([this, peer, why] {
+    dead_.emplace(peer, why);
+    loop_->links().fail(peer, why);
+    for (auto& [id, group] : loop_->groups()) group->member_dead(peer, why);
+  });
+}
+
+void Runtime::on_peer_suspect(ProcessId peer, Duration silent) {
+  log_warning("nothing heard from process {:#x} for {:.1f} s; its groups wait until {:.1f} s", peer, to_seconds(silent),
+              static_cast<double>(options_.link_grace_ms) / 1000);
+}
+
+void Runtime::on_goodbye(ProcessId peer) {
+  loop_->post([this, peer] {
+    gone_.insert(peer);
+    loop_->links().retire(peer);
+    for (auto& [id, group] : loop_->groups()) group->member_left(peer);
+  });
+}
+
+}  // namespace isthmus
