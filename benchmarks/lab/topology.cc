@@ -1,0 +1,44 @@
+#include "benchmarks/lab/topology.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace isthmus::lab {
+
+int Topology::world_size() const { return first_rank(site_count()); }
+
+int Topology::first_rank(int site) const {
+  return std::accumulate(sites.begin(), sites.begin() + site, 0,
+                         [](int sum, const SiteSpec& spec) { return sum + spec.rank_count; });
+}
+
+int Topology::find_site(std::string_view name) const {
+  const auto found = std::find_if(sites.begin(), sites.end(), [&](const SiteSpec& spec) { return spec.name == name; });
+  return found == sites.end() ? -1 : static_cast<int>(found - sites.begin());
+}
+
+Topology uniform_topology(const TopologyDefaults& defaults) {
+  Topology topology;
+  for (int site = 0; site < defaults.site_count; ++site) {
+    topology.sites.push_back({default_site_name(site), defaults.ranks_per_site, defaults.rate_bits_per_sec,
+                              defaults.rate_bits_per_sec});
+  }
+  topology.pairs.assign(topology.sites.size() * topology.sites.size(), defaults.pair);
+  topology.queue = defaults.queue;
+  topology.mtu = defaults.mtu;
+  return topology;
+}
+
+Topology flat_topology(const Topology& topology) {
+  Topology flat = topology;
+  flat.sites.resize(1);
+  flat.sites.front().rank_count = topology.world_size();
+  flat.pairs.resize(1);
+  return flat;
+}
+
+std::string default_site_name(int site) {
+  return site < 26 ? std::string(1, static_cast<char>('a' + site)) : fmt::format("s{}", site);
+}
+
+}  // namespace isthmus::lab
