@@ -43,7 +43,7 @@ struct ListenOptions {
 
 enum class PostResult {
   kAccepted,  // exactly one kSent or kReceived event with this token will follow
-  kFull,      // no room for now: call progress(), then try again
+  kFull,      // no room until the lane's next event (kLaneUp for a lane that is not up yet, else a kSent or kReceived)
   kDown,      // the lane is down, or unknown
 };
 

@@ -1,0 +1,37 @@
+#include "tests/conformance/transport/adapters.h"
+
+#include "runtime/transport/loopback/transport.h"
+#include "runtime/transport/shaped/transport.h"
+
+namespace isthmus::conformance {
+namespace {
+
+TransportSource loopback_world() {
+  return [fabric = std::make_shared<LoopbackFabric>()] { return make_loopback_transport(fabric); };
+}
+
+// Every transport's outgoing messages take a while, so that each event of the suite meets a line that holds it back.
+TransportSource shaped_world(TransportSource inner) {
+  return [inner]() -> Result<std::unique_ptr<Transport>> {
+    Shape shape;
+    shape.out.delay = std::chrono::microseconds(20);
+    shape.out.jitter = std::chrono::microseconds(20);
+    shape.out.rate_bytes_per_sec = 4e9;
+    shape.in.delay = std::chrono::microseconds(10);
+    ISTHMUS_ASSIGN_OR_RETURN(auto control, ShapedControl::create(shape));
+    ISTHMUS_ASSIGN_OR_RETURN(auto transport, inner());
+    return make_shaped_transport(std::move(transport), control, SteadyClock::instance(), 7);
+  };
+}
+
+}  // namespace
+
+const std::vector<Adapter>& adapters() {
+  static const std::vector<Adapter> all = {
+      {"loopback", "127.0.0.1", loopback_world, false},
+      {"shaped_loopback", "127.0.0.1", [] { return shaped_world(loopback_world()); }, false},
+  };
+  return all;
+}
+
+}  // namespace isthmus::conformance
