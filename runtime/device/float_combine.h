@@ -19,19 +19,8 @@ template <typename Float>
 inline constexpr FloatBits<Float> kCanonicalNaN = static_cast<FloatBits<Float>>(sizeof(Float) == 4 ? kFloat32NaN : kFloat64NaN);
 
 template <typename Float>
-inline constexpr FloatBits<Float> kMagnitudeBits = static_cast<FloatBits<Float>>(-1) >> 1;
-
-template <typename Float>
 Float canonical(Float value) {
   return value != value ? std::bit_cast<Float>(kCanonicalNaN<Float>) : value;
-}
-
-// Integers in the order of the numbers that they stand for, -0 below +0: negative ones have their other bits inverted.
-template <typename Float>
-auto order_key(Float value) {
-  using Signed = std::make_signed_t<FloatBits<Float>>;
-  const auto bits = std::bit_cast<Signed>(value);
-  return bits ^ ((bits >> (sizeof(Float) * 8 - 1)) & static_cast<Signed>(kMagnitudeBits<Float>));
 }
 
 struct AddFloats {
@@ -42,19 +31,24 @@ struct MultiplyFloats {
   template <typename Float>
   Float operator()(Float a, Float b) const { return a * b; }
 };
-// A NaN in either makes a NaN, which stays one.
+// A NaN in either makes a NaN, which stays one. Equal numbers have equal bits, but for the zeros: of those the minimum is
+// -0 if one of them is, the maximum +0 if one of them is.
 struct MinFloats {
   template <typename Float>
   Float operator()(Float a, Float b) const {
-    const Float smaller = order_key(b) < order_key(a) ? b : a;
-    return a != a || b != b ? std::bit_cast<Float>(kCanonicalNaN<Float>) : smaller;
+    const auto zero = std::bit_cast<Float>(std::bit_cast<FloatBits<Float>>(a) | std::bit_cast<FloatBits<Float>>(b));
+    const Float smaller = a < b ? a : b;
+    const Float number = a == b ? zero : smaller;
+    return a != a || b != b ? std::bit_cast<Float>(kCanonicalNaN<Float>) : number;
   }
 };
 struct MaxFloats {
   template <typename Float>
   Float operator()(Float a, Float b) const {
-    const Float larger = order_key(a) < order_key(b) ? b : a;
-    return a != a || b != b ? std::bit_cast<Float>(kCanonicalNaN<Float>) : larger;
+    const auto zero = std::bit_cast<Float>(std::bit_cast<FloatBits<Float>>(a) & std::bit_cast<FloatBits<Float>>(b));
+    const Float larger = a < b ? b : a;
+    const Float number = a == b ? zero : larger;
+    return a != a || b != b ? std::bit_cast<Float>(kCanonicalNaN<Float>) : number;
   }
 };
 
