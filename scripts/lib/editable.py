@@ -1,19 +1,17 @@
 """Installs the checkout into .venv, as `pip install --editable` would: python editable.py BUILD_FOLDER.
 
-Python files are used where they lie, so an edit needs no new installation; the extension module and the programs are
-links into the build folder. Name, version and entry points come from pyproject.toml, so pip sees a distribution.
-Without the extension module there are no entry points: torch loads them at import, and one that fails breaks torch.
+The build folder's python/isthmus has links to the Python files, so an edit needs no new installation, and to the
+extension module; the programs are links too. Name, version and entry points come from pyproject.toml, so pip sees a
+distribution. Without the extension module there are no entry points: torch loads them, and a failing one breaks torch.
 """
 
 import pathlib
 import re
 import site
 import sys
-import sysconfig
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "bindings/python/isthmus"
 
 
 def project() -> dict:
@@ -30,18 +28,8 @@ def link(path: pathlib.Path, target: pathlib.Path) -> None:
     path.symlink_to(target)
 
 
-def extension(build: pathlib.Path) -> pathlib.Path:
-    return build / "lib" / f"_C{sysconfig.get_config_var('EXT_SUFFIX')}"
-
-
-def link_extension(build: pathlib.Path) -> None:
-    built = extension(build)
-    for old in PACKAGE.glob("_C*.so"):
-        if old.name != built.name or not built.exists():
-            old.unlink()
-    if built.exists():
-        link(PACKAGE / built.name, built)
-    print(f"    isthmus._C: {built.relative_to(ROOT) if built.exists() else 'not built'}")
+def extension(build: pathlib.Path) -> pathlib.Path | None:
+    return next((path for path in (build / "python/isthmus").glob("_C.*.so") if path.exists()), None)
 
 
 def link_programs(build: pathlib.Path) -> None:
@@ -62,7 +50,7 @@ def entry_points(groups: dict) -> str:
     return "\n".join(lines)
 
 
-def write_distribution(packages: pathlib.Path, with_entry_points: bool) -> None:
+def write_distribution(build: pathlib.Path, packages: pathlib.Path) -> None:
     about = project()
     for old in packages.glob("isthmus-*.dist-info"):
         if old.name != f"isthmus-{about['version']}.dist-info":
@@ -72,11 +60,11 @@ def write_distribution(packages: pathlib.Path, with_entry_points: bool) -> None:
     info = packages / f"isthmus-{about['version']}.dist-info"
     info.mkdir(exist_ok=True)
     files = {
-        packages / "__editable__.isthmus.pth": f"{PACKAGE.parent}\n",
+        packages / "__editable__.isthmus.pth": f"{build / 'python'}\n",
         info / "METADATA": f"Metadata-Version: 2.1\nName: {about['name']}\nVersion: {about['version']}\n"
         f"Summary: {about['description']}\n",
         info / "INSTALLER": "scripts/build\n",
-        info / "entry_points.txt": entry_points(about["entry-points"] if with_entry_points else {}),
+        info / "entry_points.txt": entry_points(about["entry-points"] if extension(build) else {}),
     }
     record = info / "RECORD"
     files[record] = "".join(f"{file.relative_to(packages)},,\n" for file in [*files, record])
@@ -87,8 +75,9 @@ def write_distribution(packages: pathlib.Path, with_entry_points: bool) -> None:
 
 def main() -> None:
     build = pathlib.Path(sys.argv[1]).resolve()
-    link_extension(build)
-    write_distribution(pathlib.Path(site.getsitepackages()[0]), extension(build).exists())
+    write_distribution(build, pathlib.Path(site.getsitepackages()[0]))
+    built = extension(build)
+    print(f"    isthmus._C: {built.relative_to(ROOT) if built else 'not built'}")
     link_programs(build)
 
 
