@@ -20,7 +20,10 @@ install(TARGETS isthmus EXPORT isthmus-targets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/bindings/c/include/isthmus ${ISTHMUS_GENERATED_INCLUDE}/isthmus
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN *.h)
-install(TARGETS ${ISTHMUS_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+# The wheel has the library beside the extension module, which looks for it there.
+if(SKBUILD)
+  install(TARGETS isthmus LIBRARY DESTINATION isthmus COMPONENT python NAMELINK_SKIP)
+endif()
 
 install(EXPORT isthmus-targets NAMESPACE isthmus:: DESTINATION ${package_dir} COMPONENT development)
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/isthmus-config.cmake.in
