@@ -12,6 +12,7 @@ set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 set_target_properties(isthmus PROPERTIES
   VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}
+  INSTALL_RPATH ""
   LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/isthmus.map)
 target_link_options(isthmus PRIVATE LINKER:--version-script=${CMAKE_SOURCE_DIR}/cmake/isthmus.map)
 
@@ -20,6 +21,9 @@ install(TARGETS isthmus EXPORT isthmus-targets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/bindings/c/include/isthmus ${ISTHMUS_GENERATED_INCLUDE}/isthmus
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN *.h)
+if(TARGET isthmus_cli)
+  install(TARGETS isthmus_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 # The wheel has the library beside the extension module, which looks for it there.
 if(SKBUILD)
   install(TARGETS isthmus LIBRARY DESTINATION isthmus COMPONENT python NAMELINK_SKIP)
