@@ -15,6 +15,8 @@ constexpr Duration kMaxGrace = std::chrono::hours(1);
 constexpr Duration kMaxTimeout = std::chrono::hours(24 * 365);
 
 constexpr const char* kFooter = R"(
+The command and its arguments follow --.
+
 While it runs: isthmus lab ctl [--name NAME] COMMAND changes rates, delays and loss, cuts and heals (isthmus lab ctl
 --help). The rates and times that a topology file does not give come from the options above.
 
@@ -99,7 +101,7 @@ ParsedLine parse_command_line(const std::vector<std::string>& words) {
   LabOptions options;
   Texts texts;
   TopologyDefaults defaults;
-  CLI::App app("Runs COMMAND once per rank, in sites that an emulated WAN joins.", "isthmus lab [OPTIONS] -- COMMAND");
+  CLI::App app("Runs COMMAND once per rank, in sites that an emulated WAN joins.", "isthmus lab");
   app.footer(kFooter);
   add_options(app, &texts, &defaults, &options);
 
