@@ -19,6 +19,8 @@ inline constexpr std::size_t kMaxControlMessageBytes = 16 * 1024 * 1024;
 
 class ControlStream {
  public:
+  // Closes at once. While the peer is sending, its kernel may then drop what it got last (a reset does that): whoever
+  // needs the last message to arrive waits for an acknowledgement first.
   virtual ~ControlStream() = default;
 
   // Puts one message on the stream: what the kernel does not take now is kept and goes out in flush().
@@ -54,8 +56,12 @@ class ControlNetwork {
   // Options as for a transport's listener (numeric host, port range, advertised host).
   virtual Result<std::unique_ptr<ControlListener>> listen(const std::string& host, const std::string& advertised_host,
                                                           std::uint16_t port_low, std::uint16_t port_high) = 0;
-  // Blocks until the stream stands, or the deadline. unavailable: refused. May be called from any thread.
-  virtual Result<std::unique_ptr<ControlStream>> connect(const std::string& address, TimePoint deadline) = 0;
+  // Begins a stream without waiting for it: flush() returns false until it stands, then true; unavailable from flush()
+  // or receive(): refused. May be called from any thread.
+  virtual Result<std::unique_ptr<ControlStream>> dial(const std::string& address) = 0;
+
+  // dial(), and waits until the stream stands, or the deadline.
+  Result<std::unique_ptr<ControlStream>> connect(const std::string& address, TimePoint deadline);
 };
 
 // Blocking helpers for code that owns its thread (clients of the rendezvous server).

@@ -1,0 +1,30 @@
+// Control streams inside one process, for worlds of threads: the twin of TCP without a network.
+//
+// Threads: MemoryControlNetwork, any thread; its streams and listeners, one thread at a time each.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/control/control_stream.h"
+
+namespace isthmus {
+
+// What the listeners of one network share; in the source file.
+class MemoryListenerTable;
+
+// Processes (threads) that use the same object reach each other. Hosts and ports are ignored: an address is "memory:7".
+class MemoryControlNetwork final : public ControlNetwork {
+ public:
+  MemoryControlNetwork();
+  ~MemoryControlNetwork() override;  // streams and listeners may outlive it
+
+  Result<std::unique_ptr<ControlListener>> listen(const std::string& host, const std::string& advertised_host,
+                                                  std::uint16_t port_low, std::uint16_t port_high) override;
+  Result<std::unique_ptr<ControlStream>> dial(const std::string& address) override;
+
+ private:
+  std::shared_ptr<MemoryListenerTable> table_;
+};
+
+}  // namespace isthmus
