@@ -1,0 +1,19 @@
+#include <array>
+
+#include "bindings/cli/command.h"
+#include "bindings/cli/program.h"
+
+namespace isthmus::cli {
+namespace {
+
+int run_lab(std::span<char*> arguments) { return become_program("isthmus-lab", arguments); }
+
+constexpr std::array<Command, 1> kCommands{{
+    {"lab", "run ranks in sites that an emulated WAN joins", run_lab},
+}};
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+}  // namespace isthmus::cli
