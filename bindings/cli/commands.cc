@@ -1,6 +1,7 @@
 #include <array>
 
 #include "bindings/cli/command.h"
+#include "bindings/cli/info.h"
 #include "bindings/cli/program.h"
 
 namespace isthmus::cli {
@@ -8,7 +9,8 @@ namespace {
 
 int run_lab(std::span<char*> arguments) { return become_program("isthmus-lab", arguments); }
 
-constexpr std::array<Command, 1> kCommands{{
+constexpr std::array<Command, 2> kCommands{{
+    {"info", "print what this installation can do, and its options", run_info},
     {"lab", "run ranks in sites that an emulated WAN joins", run_lab},
 }};
 
