@@ -30,7 +30,9 @@ inline constexpr std::size_t kMaxGreetingBytes = 48;
 struct TransportCapabilities {
   std::string name;             // "libfabric"
   std::string library_version;  // "1.17", empty where there is no library
-  bool reports_peer_death = false;  // a killed peer shows as kLaneDown without a deadline of ours
+  // A killed peer shows as kLaneDown without a deadline of ours, on lanes that have a receive posted: while a message
+  // waits for one, an adapter need not look at the connection.
+  bool reports_peer_death = false;
   bool has_backpressure = false;    // without posted receives a sender stops after a bounded number of bytes
 };
 

@@ -1,5 +1,6 @@
 #include "tests/conformance/transport/adapters.h"
 
+#include "runtime/transport/libfabric/transport.h"
 #include "runtime/transport/loopback/transport.h"
 #include "runtime/transport/shaped/transport.h"
 
@@ -9,6 +10,8 @@ namespace {
 TransportSource loopback_world() {
   return [fabric = std::make_shared<LoopbackFabric>()] { return make_loopback_transport(fabric); };
 }
+
+TransportSource libfabric_world() { return make_libfabric_transport; }
 
 // Every transport's outgoing messages take a while, so that each event of the suite meets a line that holds it back.
 TransportSource shaped_world(TransportSource inner) {
@@ -30,6 +33,9 @@ const std::vector<Adapter>& adapters() {
   static const std::vector<Adapter> all = {
       {"loopback", "127.0.0.1", loopback_world, false},
       {"shaped_loopback", "127.0.0.1", [] { return shaped_world(loopback_world()); }, false},
+      {"libfabric_ipv4", "127.0.0.1", libfabric_world, true},
+      {"libfabric_ipv6", "::1", libfabric_world, true},
+      {"shaped_libfabric", "127.0.0.1", [] { return shaped_world(libfabric_world()); }, true},
   };
   return all;
 }

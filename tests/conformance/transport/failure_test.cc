@@ -178,8 +178,14 @@ TEST_P(TransportConformance, EveryPostHasOneEvent) {
       if (result == PostResult::kAccepted) ++open[from_a ? 0 : 1][{lane, i}];
       if (random() % 4 == 0) a.pump(), b.pump();
     }
-    (round % 2 == 0 ? a : b)->close(round % 2 == 0 ? lanes.dialled : lanes.accepted);
+    const bool a_closes = round % 2 == 0;
+    (a_closes ? a : b)->close(a_closes ? lanes.dialled : lanes.accepted);
+    Station& other = a_closes ? b : a;
+    const LaneId left = a_closes ? lanes.accepted : lanes.dialled;
+    std::uint64_t token = 1000;
     ASSERT_TRUE(pump_until({&a, &b}, [&] {
+      // The end of the connection lies behind what was not received.
+      if (other->receive(left, sink, token) == PostResult::kAccepted) ++open[a_closes ? 1 : 0][{left, token++}];
       return a.find(TransportEventKind::kLaneDown, lanes.dialled) &&
              b.find(TransportEventKind::kLaneDown, lanes.accepted);
     }));
