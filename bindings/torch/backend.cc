@@ -1,0 +1,154 @@
+#include "bindings/torch/backend.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "bindings/torch/exceptions.h"
+#include "bindings/torch/gil.h"
+#include "bindings/torch/store_adapter.h"
+
+namespace isthmus::torch_binding {
+namespace {
+
+int global_rank(int rank, const GroupOptions& options) {
+  const auto& ranks = options.global_ranks_in_group;
+  const auto index = static_cast<size_t>(rank);
+  return index < ranks.size() ? static_cast<int>(ranks[index]) : rank;
+}
+
+std::int64_t connect_timeout_ms(const GroupOptions& options, const ProcessRuntime& runtime) {
+  if (options.connect_timeout.count() > 0) return options.connect_timeout.count();
+  return std::min<std::int64_t>(options.timeout.count(), runtime.connect_timeout_ms());
+}
+
+std::shared_ptr<Communicator> connect(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+                                      const GroupOptions& options) {
+  auto runtime = ProcessRuntime::acquire(global_rank(rank, options));
+  const StoreHandle adapted = adapt_store(store);
+  const std::string name = options.group_name.empty() ? "world" : options.group_name;
+  isthmus_communicator_options communicator_options = ISTHMUS_INIT(isthmus_communicator_options);
+  communicator_options.name = name.c_str();
+  communicator_options.timeout_ms = options.timeout.count();
+  communicator_options.connect_timeout_ms = connect_timeout_ms(options, *runtime);
+  isthmus_communicator* handle = nullptr;
+  check_status(
+      isthmus_communicator_create(runtime->handle(), adapted.get(), rank, size, &communicator_options, &handle));
+  return Communicator::adopt(std::move(runtime), handle, name);
+}
+
+c10::intrusive_ptr<GroupOptions> checked_copy(const c10::intrusive_ptr<GroupOptions>& options) {
+  TORCH_CHECK_VALUE(options.defined(), "isthmus: a process group needs options");
+  TORCH_CHECK_VALUE(options->timeout.count() > 0, "isthmus: the timeout of a process group must be positive, got ",
+                    options->timeout.count(), " ms");
+  return c10::make_intrusive<GroupOptions>(*options);
+}
+
+}  // namespace
+
+ProcessGroupIsthmus::ProcessGroupIsthmus(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+                                         const c10::intrusive_ptr<GroupOptions>& options)
+    : Backend(rank, size),
+      options_(checked_copy(options)),
+      timeout_ms_(options_->timeout.count()),
+      communicator_(connect(store, rank, size, *options_)) {
+  init();
+}
+
+ProcessGroupIsthmus::~ProcessGroupIsthmus() {
+  const WithoutGil without_gil;
+  communicator_->close();
+}
+
+void ProcessGroupIsthmus::shutdown() {
+  const WithoutGil without_gil;
+  communicator_->close();
+}
+
+void ProcessGroupIsthmus::setTimeout(std::chrono::milliseconds timeout) {
+  TORCH_CHECK_VALUE(timeout.count() > 0, "isthmus: the timeout of a process group must be positive, got ",
+                    timeout.count(), " ms");
+  timeout_ms_ = timeout.count();
+  options_->timeout = timeout;
+}
+
+c10d::ErrorType ProcessGroupIsthmus::getError() {
+  isthmus_status status = ISTHMUS_OK;
+  communicator_->call([&](isthmus_communicator* communicator) {
+    status = isthmus_communicator_status(communicator);
+    return ISTHMUS_OK;
+  });
+  switch (status) {
+    case ISTHMUS_OK:
+      return c10d::ErrorType::SUCCESS;
+    case ISTHMUS_DEADLINE_EXCEEDED:
+      return c10d::ErrorType::TIMEOUT;
+    case ISTHMUS_UNAVAILABLE:
+      return c10d::ErrorType::REMOTE_ERROR;
+    default:
+      return c10d::ErrorType::COMM_ERROR;
+  }
+}
+
+void ProcessGroupIsthmus::abort() {
+  if (communicator_->closed()) return;
+  const std::string reason = "rank " + std::to_string(getRank()) + " aborted the process group";
+  communicator_->call([&](isthmus_communicator* communicator) {
+    return isthmus_communicator_abort(communicator, reason.c_str());
+  });
+}
+
+std::vector<std::string> ProcessGroupIsthmus::site_names() {
+  std::vector<std::string> names;
+  communicator_->call([&](isthmus_communicator* communicator) {
+    for (int rank = 0; rank < getSize(); ++rank) {
+      names.emplace_back(isthmus_communicator_site_name(communicator, rank));
+    }
+    return ISTHMUS_OK;
+  });
+  return names;
+}
+
+void ProcessGroupIsthmus::startCoalescing() {
+  const std::scoped_lock lock(coalescing_mutex_);
+  coalesced_.emplace();
+}
+
+ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::endCoalescing() {
+  std::optional<std::vector<IsthmusWorkPtr>> parts;
+  {
+    const std::scoped_lock lock(coalescing_mutex_);
+    std::swap(parts, coalesced_);
+  }
+  TORCH_CHECK(parts.has_value(), "isthmus: endCoalescing without startCoalescing");
+  return WorkIsthmus::combine(communicator_, new_call("coalesced", "isthmus:coalesced", c10d::OpType::COALESCED),
+                              *parts);
+}
+
+WorkIsthmus::Call ProcessGroupIsthmus::new_call(const char* operation, const char* title, c10d::OpType type) const {
+  WorkIsthmus::Call call;
+  call.operation = operation;
+  call.title = title;
+  call.type = type;
+  call.rank = getRank();
+  return call;
+}
+
+ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::started(const IsthmusWorkPtr& work) {
+  WorkIsthmus::seal(work);
+  const std::scoped_lock lock(coalescing_mutex_);
+  if (coalesced_.has_value()) coalesced_->push_back(work);
+  return work;
+}
+
+ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::started_collective(const IsthmusWorkPtr& work) {
+  ++collective_count_;
+  return started(work);
+}
+
+isthmus_call_options ProcessGroupIsthmus::call_options(std::chrono::milliseconds timeout) const {
+  isthmus_call_options options = ISTHMUS_INIT(isthmus_call_options);
+  options.timeout_ms = timeout.count() > 0 ? timeout.count() : timeout_ms_.load();
+  return options;
+}
+
+}  // namespace isthmus::torch_binding
