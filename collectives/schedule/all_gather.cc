@@ -1,6 +1,7 @@
 #include "collectives/schedule/all_gather.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "collectives/schedule/builder.h"
 #include "collectives/schedule/chunks.h"
@@ -20,13 +21,14 @@ class AllGather {
   Schedule build() {
     if (chunks_ == 0) return builder_.take();
     reserve();
-    builder_.copy(output_of(request_.rank, 0), {Space::kInput, 0}, request_.bytes_per_rank, {});
     for (std::size_t index = 0; index < chunks_; ++index) {
       send_own(index);
       for (int source = 0; source < sites_.size(); ++source) {
         if (source != request_.rank) take_from(source, index);
       }
     }
+    // In place this writes the bytes that are there, which the sends may still be reading.
+    builder_.copy(output_of(request_.rank, 0), {Space::kInput, 0}, request_.bytes_per_rank, own_sends_);
     return builder_.take();
   }
 
@@ -41,8 +43,9 @@ class AllGather {
     const auto ranks = static_cast<std::size_t>(sites_.size()), mates = static_cast<std::size_t>(sites_.local_size(site_));
     std::size_t relayed = 0;
     for (int source = 0; source < sites_.size(); ++source) relayed += relay_of(site_, source) == request_.rank ? 1 : 0;
-    const std::size_t steps = ranks + static_cast<std::size_t>(sites_.site_count()) + relayed * mates;
-    builder_.reserve(chunks_ * steps + 1, 1, chunks_ * relayed * mates);
+    const std::size_t own = static_cast<std::size_t>(sites_.site_count()) + mates;
+    own_sends_.reserve(chunks_ * own);
+    builder_.reserve(chunks_ * (ranks + own + relayed * mates) + 1, 1, chunks_ * (own + relayed * mates));
   }
 
   void send_own(std::size_t index) {
@@ -50,9 +53,13 @@ class AllGather {
     const Region own{Space::kInput, range.begin};
     for (int k = 1; k < sites_.site_count(); ++k) {
       const int relay = relay_of((site_ + k) % sites_.site_count(), request_.rank);
-      builder_.send(relay, round(request_.rank, index, Phase::kFinal), own, range.size, {});
+      own_sends_.push_back(builder_.send(relay, round(request_.rank, index, Phase::kFinal), own, range.size, {}));
     }
-    send_to_mates(request_.rank, index, own, kNoStep);
+    for (const int mate : sites_.ranks_of(site_)) {
+      if (mate == request_.rank) continue;
+      own_sends_.push_back(
+          builder_.send(mate, round(request_.rank, index, Phase::kFromHandler), own, range.size, {}));
+    }
   }
 
   void take_from(int source, std::size_t index) {
@@ -62,13 +69,10 @@ class AllGather {
     const StepIndex received =
         builder_.receive(over_wan ? source : relay, round(source, index, over_wan ? Phase::kFinal : Phase::kFromHandler),
                          target, range_of(index).size, {});
-    if (over_wan) send_to_mates(source, index, target, received);
-  }
-
-  void send_to_mates(int source, std::size_t index, Region region, StepIndex ready) {
+    if (!over_wan) return;
     for (const int mate : sites_.ranks_of(site_)) {
       if (mate == request_.rank) continue;
-      builder_.send(mate, round(source, index, Phase::kFromHandler), region, range_of(index).size, After(ready));
+      builder_.send(mate, round(source, index, Phase::kFromHandler), target, range_of(index).size, After(received));
     }
   }
 
@@ -89,6 +93,7 @@ class AllGather {
   const int site_;
   const std::size_t chunks_;  // of one block
   ScheduleBuilder builder_;
+  std::vector<StepIndex> own_sends_;
 };
 
 }  // namespace

@@ -42,6 +42,10 @@ std::string ScheduleExecutor::run() {
   return fmt::format("{} steps are stuck, among them step {} of rank {}", open.size(), open[0].step, open[0].rank);
 }
 
+bool ScheduleExecutor::is_complete(std::size_t rank) const {
+  return std::ranges::all_of(states_[rank], [](State state) { return state == State::kComplete; });
+}
+
 bool ScheduleExecutor::advance(const Place& place) {
   switch (state_at(place)) {
     case State::kWaiting: return is_ready(place) && start(place);

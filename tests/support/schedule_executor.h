@@ -29,6 +29,9 @@ class ScheduleExecutor {
   // Empty when every step of every rank is complete; else which ones are stuck.
   std::string run();
 
+  // After run(): whether the rank's own schedule is complete.
+  bool is_complete(std::size_t rank) const;
+
  private:
   enum class State : std::uint8_t { kWaiting, kStarted, kComplete };
   using Transfer = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;

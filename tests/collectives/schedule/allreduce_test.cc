@@ -316,7 +316,7 @@ TEST(Allreduce, AlgorithmNames) {
   EXPECT_NE(error.message().find("exchange"), std::string::npos) << error.message();
 }
 
-// 64 MiB in chunks of 256 KiB. The time is for the log; the sizes show that every vector was allocated once.
+// 64 MiB in chunks of 256 KiB. The time is for the log; what was reserved is enough, and not much more than that.
 TEST(Allreduce, BuildingIsCheap) {
   for (const AllreduceAlgorithm algorithm : kAlgorithms) {
     const SiteMap sites({0, 0, 1, 1, 2, 2});
@@ -327,7 +327,8 @@ TEST(Allreduce, BuildingIsCheap) {
     fmt::print("{}: {} steps in {:.0f} us, scratch {} KiB\n", allreduce_algorithm_name(algorithm), schedule.steps.size(),
                us, schedule.scratch_bytes / 1024);
     EXPECT_GE(schedule.steps.size(), 256u);
-    EXPECT_LE(schedule.steps.size(), schedule.steps.capacity());
+    EXPECT_LE(schedule.steps.capacity(), 2 * schedule.steps.size());
+    EXPECT_LE(schedule.dependencies.capacity(), 4 * schedule.dependencies.size());
   }
 }
 
