@@ -1,6 +1,8 @@
 // The floating-point state of the calling thread: the default one (to nearest even, subnormals kept, no traps) while
 // the object lives, then what was there before, its exception flags included.
 //
+// It is the state of SSE on x86-64 (not of the x87 unit, which no kernel uses) and FPCR on aarch64.
+//
 // Threads: one thread, whose state it is. Code that depends on it is called from the scope, not inlined into it.
 #pragma once
 
