@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/if_tun.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <net/route.h>
 #include <sys/ioctl.h>
@@ -17,7 +18,7 @@
 namespace isthmus::lab {
 namespace {
 
-constexpr int kQueuePackets = 20'000;  // in the device, until the forwarder's next look
+constexpr std::uint32_t kQueuePackets = 20'000;  // in the device, until the forwarder's next look
 constexpr std::uint32_t kIpv6PrefixBits = 64;
 constexpr std::uint16_t kIpv6RoutePrefixBits = 48;
 
@@ -65,6 +66,32 @@ Status bring_up(int control, const char* name) {
   ISTHMUS_RETURN_IF_ERROR(call(control, SIOCGIFFLAGS, &request, "read the flags of a device"));
   request.ifr_flags |= IFF_UP | IFF_RUNNING;
   return call(control, SIOCSIFFLAGS, &request, "bring a device up");
+}
+
+// By netlink: the ioctl is refused in user namespaces.
+Status set_queue_length() {
+  struct {
+    nlmsghdr header;
+    ifinfomsg link;
+    rtattr attribute;
+    std::uint32_t queue_packets;
+  } message{};
+  message.header = {.nlmsg_len = sizeof(message), .nlmsg_type = RTM_NEWLINK, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK};
+  message.link.ifi_index = static_cast<int>(::if_nametoindex(kDeviceName));
+  message.attribute = {.rta_len = sizeof(rtattr) + sizeof(std::uint32_t), .rta_type = IFLA_TXQLEN};
+  message.queue_packets = kQueuePackets;
+  struct {
+    nlmsghdr header;
+    nlmsgerr error;
+    std::byte rest[256];
+  } answer{};
+  const Fd netlink(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  if (!netlink.valid() || ::send(netlink.get(), &message, sizeof(message), 0) < 0 ||
+      ::recv(netlink.get(), &answer, sizeof(answer), 0) < 0) {
+    return unavailable("cannot set the queue length of wan0: {}", errno_message(errno));
+  }
+  if (answer.error.error == 0) return Status();
+  return unavailable("cannot set the queue length of wan0: {}", errno_message(-answer.error.error));
 }
 
 Status add_ipv4_route(int control) {
@@ -126,8 +153,7 @@ Result<Fd> create_tun_device(int site, int mtu) {
   ifreq request = request_for(kDeviceName);
   request.ifr_mtu = mtu;
   ISTHMUS_RETURN_IF_ERROR(call(control.get(), SIOCSIFMTU, &request, "set the MTU of wan0"));
-  request.ifr_qlen = kQueuePackets;
-  ISTHMUS_RETURN_IF_ERROR(call(control.get(), SIOCSIFTXQLEN, &request, "set the queue length of wan0"));
+  ISTHMUS_RETURN_IF_ERROR(set_queue_length());
   ISTHMUS_RETURN_IF_ERROR(set_ipv4(control.get(), site));
   ISTHMUS_RETURN_IF_ERROR(bring_up(control.get(), "lo"));
   ISTHMUS_RETURN_IF_ERROR(bring_up(control.get(), kDeviceName));

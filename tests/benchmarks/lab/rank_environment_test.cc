@@ -1,0 +1,21 @@
+#include "benchmarks/lab/rank_environment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace isthmus::lab {
+namespace {
+
+TEST(RankEnvironment, IsWhatTorchrunWouldSetAndTheCallersOwn) {
+  TopologyDefaults defaults;
+  defaults.site_count = 2;
+  defaults.ranks_per_site = 3;
+  const char* const inherited[] = {"PATH=/bin", "RANK=99", "RANKS=5", "ISTHMUS_SITE=x", nullptr};
+  EXPECT_THAT(rank_environment(inherited, uniform_topology(defaults), 1, 2, 29501, "MARK=1"),
+              testing::UnorderedElementsAre("PATH=/bin", "RANKS=5", "RANK=5", "WORLD_SIZE=6", "LOCAL_RANK=2",
+                                            "LOCAL_WORLD_SIZE=3", "MASTER_ADDR=10.77.0.1", "MASTER_PORT=29501",
+                                            "ISTHMUS_SITE=b", "MARK=1"));
+}
+
+}  // namespace
+}  // namespace isthmus::lab

@@ -1,0 +1,57 @@
+"""The isthmus command: help, version, errors, and handing over to the lab."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ["CLI_PROGRAM"]
+LAB = os.environ["LAB_PROGRAM"]
+VERSION = os.environ["ISTHMUS_TEST_VERSION"]
+
+
+def run(*words, program=PROGRAM):
+    return subprocess.run([program, *words], capture_output=True, text=True, timeout=30)
+
+
+class Command(unittest.TestCase):
+    def test_version(self):
+        done = run("--version")
+        self.assertEqual((done.returncode, done.stdout), (0, f"isthmus {VERSION}\n"))
+
+    def test_help(self):
+        for word in ("help", "--help", "-h"):
+            done = run(word)
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stdout, r"\n  lab +run ranks in sites")
+
+    def test_usage_errors(self):
+        self.assertEqual(run().returncode, 2)
+        done = run("labb")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'labb' is not a command", done.stderr)
+
+    def test_the_lab_gets_its_arguments_and_gives_its_status(self):
+        done = run("lab", "--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("--ranks-per-site", done.stdout)
+        done = run("lab", "--sites", "0", "--", "true")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--sites", done.stderr)
+
+    def test_the_lab_is_found_from_another_folder_and_through_a_link(self):
+        with tempfile.TemporaryDirectory() as folder:
+            link = pathlib.Path(folder) / "isthmus"
+            link.symlink_to(PROGRAM)
+            self.assertEqual(run("lab", "--version", program=str(link)).returncode, 0)
+            prefix = pathlib.Path(folder) / "prefix"
+            for name, source in (("bin/isthmus", PROGRAM), ("libexec/isthmus-lab", LAB)):
+                (prefix / name).parent.mkdir(parents=True)
+                shutil.copy2(source, prefix / name)
+            self.assertEqual(run("lab", "--version", program=str(prefix / "bin/isthmus")).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
