@@ -81,7 +81,7 @@ class EnvironmentAccessTest(TreeTest):
     def test_the_one_file_passes(self):
         files = {
             "runtime/config/environment.cc": 'const char* v = getenv("A");\n',
-            "benchmarks/lab/child.cc": 'setenv("RANK", "0", 1);\n',
+            "benchmarks/lab/child.cc": 'run(environ);\nsetenv("RANK", "0", 1);\n',
             "tests/a_test.cc": 'getenv("HOME");\n',
             "runtime/base/a.cc": "// getenv is elsewhere\n",
         }
@@ -102,11 +102,15 @@ class SourcesListedTest(TreeTest):
             "runtime/base/a.cc": "",
             "runtime/CMakeLists.txt": "x(shaped/b.cc)",
             "runtime/shaped/b.cc": "",
+            "tests/base/CMakeLists.txt": "foreach(name b c)\nx(${name}_test.cc)\nendforeach()\ny(../d_test.cc)",
+            "tests/base/b_test.cc": "",
+            "tests/base/c_test.cc": "",
+            "tests/d_test.cc": "",
         }
         self.assertEqual(self.problems(sources_listed, files), [])
 
     def test_unlisted_source_fails(self):
-        for lists in ("", "# a_test.cc", "x(aa_test.cc)", "x(a_test.ccc)"):
+        for lists in ("", "# a_test.cc", "x(aa_test.cc)", "x(a_test.ccc)", "x(a)", "foreach(n b)\nx(${n}_test.cc)"):
             files = {"tests/base/CMakeLists.txt": lists, "tests/base/a_test.cc": ""}
             self.assertEqual(len(self.problems(sources_listed, files)), 1, lists)
 
