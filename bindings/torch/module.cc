@@ -73,7 +73,8 @@ void bind_options(const py::module_& module) {
            py::arg("timeout") = Millis(kBackendDefaultTimeout), py::arg("connect_timeout") = Millis(0))
       .def_readwrite("connect_timeout", &GroupOptions::connect_timeout)
       .def("__copy__", [](const GroupOptions& self) { return c10::make_intrusive<GroupOptions>(self); })
-      .def("__deepcopy__", [](const GroupOptions& self, const py::dict&) { return c10::make_intrusive<GroupOptions>(self); })
+      .def("__deepcopy__",
+           [](const GroupOptions& self, const py::dict&) { return c10::make_intrusive<GroupOptions>(self); })
       .def(py::pickle(&options_state, &options_from_state));
 }
 
@@ -88,6 +89,7 @@ void bind_process_group(const py::module_& module) {
              return c10::make_intrusive<Pg>(store, rank, size, options);
            }),
            py::arg("store"), py::arg("rank"), py::arg("size"), py::arg("options"))
+      .def_property_readonly("options", [](Pg& self) { return self.getBackendOptions(); })
       .def("site_names", &Pg::site_names, py::call_guard<py::gil_scoped_release>(), "Site of every rank of the group.");
 }
 

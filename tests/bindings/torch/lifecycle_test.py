@@ -1,0 +1,126 @@
+"""Acceptance cases: how groups and processes end (EL-04, LC-01, LC-02), and what a fork may do."""
+
+import json
+import pathlib
+import resource
+import subprocess
+import sys
+import threading
+
+import pytest
+import torch
+import torch.distributed as dist
+from world import World
+
+FORKED = pathlib.Path(__file__).with_name("forked.py")
+
+
+def run_scenario(scenario, size, trials=1, limit_s=20):
+    command = [sys.executable, str(FORKED), scenario, str(size), str(trials), str(limit_s)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60 + trials * (limit_s + 5))
+    assert done.returncode == 0, done.stderr
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(results) == trials, done.stdout + done.stderr
+    return results
+
+
+def assert_clean(results, limit_s):
+    for result in results:
+        assert set(result["codes"]) == {0}, result
+        assert result["stderr"] == "", result
+        assert result["elapsed_s"] < limit_s, result
+
+
+def test_el04_ranks_finish_in_random_order():
+    assert_clean(run_scenario("el04_random_order", 5, trials=10), limit_s=5)
+
+
+@pytest.mark.parametrize("scenario", ["lc01_unwaited", "lc01_only_rank_0_destroys", "lc01_destroy_twice"])
+def test_lc01_ends_cleanly(scenario):
+    assert_clean(run_scenario(scenario, 2), limit_s=10)
+
+
+@pytest.mark.parametrize(
+    "scenario", ["lc01_unwaited_on_one_rank", "lc01_destroy_in_flight", "lc01_thread_waits"]
+)
+def test_lc01_ends_with_operations_in_flight(scenario):
+    (result,) = run_scenario(scenario, 2)
+    assert set(result["codes"]) == {0}, result
+    assert result["elapsed_s"] < 10, result
+
+
+def test_lc01_a_rank_that_fails_keeps_its_exit_code():
+    (result,) = run_scenario("lc01_exception", 2)
+    assert result["codes"] == [7, 8] and result["elapsed_s"] < 10, result
+
+
+def test_fork_child_is_refused_and_disturbs_nothing():
+    assert_clean(run_scenario("fork_child_leaves_alone", 2), limit_s=10)
+
+
+def usage():
+    status = pathlib.Path("/proc/self/status").read_text()
+    resident_kib = int(status.split("VmRSS:")[1].split()[0])
+    threads = int(status.split("Threads:")[1].split()[0])
+    return len(list(pathlib.Path("/proc/self/fd").iterdir())), threads, resident_kib
+
+
+def lc02(rank, size, times):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+
+    def use_group():
+        group = dist.new_group()
+        tensor = torch.ones(1000)
+        dist.all_reduce(tensor, group=group)
+        assert tensor[0] == size
+        dist.destroy_process_group(group)
+
+    for _ in range(10):
+        use_group()
+    before = usage()
+    for _ in range(times):
+        use_group()
+    dist.barrier()
+    after = usage()
+    assert after[0] <= before[0] + 2, f"descriptors {before[0]} -> {after[0]}"
+    assert after[1] <= before[1] + 1, f"threads {before[1]} -> {after[1]}"
+    assert after[2] <= before[2] + 20 * 1024, f"resident KiB {before[2]} -> {after[2]}"
+
+
+def test_lc02_groups_leak_nothing(pair):
+    pair.run(lc02, times=50, limit_s=100)
+
+
+def world_again(rank, size, folder):
+    dist.destroy_process_group()
+    before = usage()
+    for step in range(3):
+        dist.init_process_group("isthmus", f"file://{folder}/again{step}", world_size=size, rank=rank)
+        dist.all_reduce(torch.ones(10))
+        dist.destroy_process_group()
+        after = usage()
+        assert after[0] <= before[0] and after[1] <= before[1], (before, after)
+
+
+def test_world_can_be_made_again(tmp_path):
+    world = World(["north", "south"])
+    world.run(world_again, folder=tmp_path)
+    world.stop()
+
+
+def callback_runs_without_deadlock(rank, size):
+    """The main thread holds the GIL for long while callbacks wait for it, and drops groups meanwhile."""
+    for _ in range(20):
+        group = dist.new_group()
+        counted = []
+        for _ in range(10):
+            work = dist.all_reduce(torch.ones(100), group=group, async_op=True)
+            work.get_future().then(lambda done, counted=counted: counted.append(threading.get_ident()))
+        dist.barrier(group=group)
+        dist.destroy_process_group(group)
+        del group
+        assert len(counted) == 10
+
+
+def test_callbacks_and_destruction_do_not_deadlock(pair):
+    pair.run(callback_runs_without_deadlock)

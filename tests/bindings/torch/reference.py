@@ -1,0 +1,66 @@
+"""Inputs that every rank can compute for every rank, and what the collectives make of them."""
+
+import torch
+from torch.distributed import ReduceOp
+
+FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
+INTEGERS = [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64]
+DTYPES = [*FLOATS, *INTEGERS, torch.bool]
+OPS = [ReduceOp.SUM, ReduceOp.AVG, ReduceOp.MIN, ReduceOp.MAX, ReduceOp.PRODUCT]
+
+
+def pairs():
+    """Every (dtype, op) that has a meaning."""
+    return [(dtype, op) for dtype in DTYPES for op in OPS if not (dtype == torch.bool and op == ReduceOp.AVG)]
+
+
+def values(dtype, rank, count, seed=0):
+    generator = torch.Generator().manual_seed(1000 * seed + rank)
+    if dtype == torch.bool:
+        return torch.randint(0, 2, (count,), generator=generator).to(torch.bool)
+    if dtype.is_floating_point:
+        return torch.randn(count, generator=generator, dtype=torch.float64).to(dtype)
+    low = 0 if dtype == torch.uint8 else -5
+    return torch.randint(low, 6, (count,), generator=generator).to(dtype)
+
+
+def _reduce_bool(stack, op):
+    return stack.any(0) if op in (ReduceOp.SUM, ReduceOp.MAX) else stack.all(0)
+
+
+def _reduce_wide(stack, op, size):
+    if op == ReduceOp.SUM:
+        return stack.sum(0)
+    if op == ReduceOp.AVG:
+        total = stack.sum(0)
+        return total / size if total.is_floating_point() else torch.div(total, size, rounding_mode="trunc")
+    if op == ReduceOp.MIN:
+        return stack.amin(0)
+    if op == ReduceOp.MAX:
+        return stack.amax(0)
+    return stack.prod(0)
+
+
+def reduced(tensors, op):
+    """`op` over the list: floats in fp64, rounded once at the end; integers exactly (the inputs above cannot overflow)."""
+    dtype = tensors[0].dtype
+    if dtype == torch.bool:
+        return _reduce_bool(torch.stack(tensors), op)
+    wide = torch.float64 if dtype.is_floating_point else torch.int64
+    return _reduce_wide(torch.stack([tensor.to(wide) for tensor in tensors]), op, len(tensors)).to(dtype)
+
+
+def assert_reduced(result, tensors, op):
+    """Equal to the reference; floats to a few roundings of their type (halves: twice, once per tier)."""
+    expected = reduced(tensors, op)
+    assert result.dtype == expected.dtype and result.shape == expected.shape
+    tolerance = {torch.float16: 4e-3, torch.bfloat16: 3e-2, torch.float32: 1e-5, torch.float64: 1e-12}
+    if expected.dtype in tolerance:
+        limit = tolerance[expected.dtype]
+        torch.testing.assert_close(result, expected, rtol=limit, atol=limit)
+    else:
+        assert torch.equal(result, expected), f"{result} != {expected}"
+
+
+def as_bytes(tensor):
+    return tensor.contiguous().view(-1).view(torch.uint8).numpy().tobytes()
