@@ -40,6 +40,8 @@ class LibfabricTransport final : public Transport {
     capabilities_.has_backpressure = true;
   }
 
+  ~LibfabricTransport() override;
+
   const TransportCapabilities& capabilities() const override { return capabilities_; }
   Result<std::string> listen(const ListenOptions& options) override;
   Result<LaneId> connect(std::string_view address, std::string_view greeting) override;
@@ -60,8 +62,8 @@ class LibfabricTransport final : public Transport {
   // Both return how much they did; failures of lanes are noted, not acted on.
   std::size_t read_completions(std::span<TransportEvent> out);
   bool read_events();
-  void take_completion_error();
-  void take_event_error();
+  bool take_completion_error();
+  bool take_event_error();
   void take_connection_event(std::uint32_t kind, const ConnectionEvent& event, std::size_t bytes);
   void accept(const fi_eq_cm_entry& entry, std::string_view greeting);
   void set_up(LibfabricLane& lane);
@@ -84,7 +86,15 @@ class LibfabricTransport final : public Transport {
   std::vector<LaneId> failing_;
   RingQueue<TransportEvent> pending_;
   int calls_since_event_read_ = 0;
+  bool ending_ = false;
 };
+
+// Peers that dialled and were not looked at are turned away; else libfabric would keep their sockets open.
+LibfabricTransport::~LibfabricTransport() {
+  ending_ = true;
+  while (read_events()) {
+  }
+}
 
 LibfabricLane* LibfabricTransport::find(LaneId id) const {
   const auto found = lanes_.find(id);
@@ -116,7 +126,7 @@ Result<LaneId> LibfabricTransport::connect(std::string_view address, std::string
   ISTHMUS_ASSIGN_OR_RETURN(const SocketAddress remote, SocketAddress::from_text(address));
   LibfabricLane& lane = add_lane(std::string(address));
   const Status dialled = dial(lane, remote, greeting);
-  if (!dialled.ok()) fail(lane, dialled);
+  if (!dialled.ok()) fail(lane, dialled.with_context("cannot open a " + lane.describe()));
   return lane.id;
 }
 
@@ -126,7 +136,7 @@ Status LibfabricTransport::dial(LibfabricLane& lane, const SocketAddress& addres
   ISTHMUS_ASSIGN_OR_RETURN(lane.endpoint, domain_->make_endpoint(info.get(), nullptr));
   by_endpoint_.emplace(&lane.endpoint->fid, &lane);
   const int error = fi_connect(lane.endpoint.get(), address.data(), greeting.data(), greeting.size());
-  return error == 0 ? Status() : libfabric_error(error, "cannot connect");
+  return error == 0 ? Status() : libfabric_error(error, "fi_connect");
 }
 
 PostResult LibfabricTransport::send(LaneId id, ConstBytes message, std::uint64_t token) {
@@ -189,7 +199,7 @@ std::size_t LibfabricTransport::read_completions(std::span<TransportEvent> out) 
   while (count < out.size()) {
     const ssize_t read = fi_cq_read(domain_->completions(), entries.data(), std::min(kBatch, out.size() - count));
     if (read == -FI_EAVAIL) {
-      take_completion_error();
+      if (!take_completion_error()) break;
       continue;
     }
     if (read <= 0) break;
@@ -202,14 +212,16 @@ std::size_t LibfabricTransport::read_completions(std::span<TransportEvent> out) 
 }
 
 // The operation stays open: it is returned with all others when its lane is taken down, which is now due.
-void LibfabricTransport::take_completion_error() {
+bool LibfabricTransport::take_completion_error() {
   fi_cq_err_entry error{};
-  if (fi_cq_readerr(domain_->completions(), &error, 0) <= 0 || error.op_context == nullptr) return;
-  LibfabricLane& lane = *static_cast<LibfabricOp*>(error.op_context)->lane;
-  if (error.err == FI_ECANCELED) return fail(lane, unavailable("{}: the peer closed it", lane.describe()));
+  if (fi_cq_readerr(domain_->completions(), &error, 0) <= 0) return false;
   const auto* op = static_cast<const LibfabricOp*>(error.op_context);
-  fail(lane, libfabric_error(error.err, fmt::format("{}: a {} failed", lane.describe(),
-                                                    op->is_send ? "send" : "receive")));
+  if (op == nullptr) return true;
+  LibfabricLane& lane = *op->lane;
+  const std::string what = fmt::format("{}: a {} failed", lane.describe(), op->is_send ? "send" : "receive");
+  fail(lane, error.err == FI_ECANCELED ? unavailable("{}: the peer closed it", lane.describe())
+                                       : libfabric_error(error.err, what));
+  return true;
 }
 
 // False when there is no event.
@@ -217,22 +229,19 @@ bool LibfabricTransport::read_events() {
   ConnectionEvent event;
   std::uint32_t kind = 0;
   const ssize_t bytes = fi_eq_read(domain_->events(), &kind, event.bytes.data(), event.bytes.size(), 0);
-  if (bytes == -FI_EAVAIL) {
-    take_event_error();
-    return true;
-  }
+  if (bytes == -FI_EAVAIL) return take_event_error();
   if (bytes < static_cast<ssize_t>(sizeof(fi_eq_cm_entry))) return false;
   take_connection_event(kind, event, static_cast<std::size_t>(bytes));
   return true;
 }
 
-void LibfabricTransport::take_event_error() {
+bool LibfabricTransport::take_event_error() {
   fi_eq_err_entry error{};
-  if (fi_eq_readerr(domain_->events(), &error, 0) <= 0) return;
-  LibfabricLane* lane = find(error.fid);
-  if (lane == nullptr) return;
-  fail(*lane, libfabric_error(error.err, lane->up ? lane->describe()
-                                                  : fmt::format("cannot open a {}", lane->describe())));
+  if (fi_eq_readerr(domain_->events(), &error, 0) <= 0) return false;
+  if (LibfabricLane* lane = find(error.fid)) {
+    fail(*lane, libfabric_error(error.err, lane->up ? lane->describe() : "cannot open a " + lane->describe()));
+  }
+  return true;
 }
 
 void LibfabricTransport::take_connection_event(std::uint32_t kind, const ConnectionEvent& event, std::size_t bytes) {
@@ -245,6 +254,10 @@ void LibfabricTransport::take_connection_event(std::uint32_t kind, const Connect
 
 void LibfabricTransport::accept(const fi_eq_cm_entry& entry, std::string_view greeting) {
   const InfoPtr info(entry.info);
+  if (ending_) {
+    fi_reject(reinterpret_cast<fid_pep*>(entry.fid), info->handle, nullptr, 0);
+    return;
+  }
   LibfabricLane& lane = add_lane({});
   lane.accepted = true;
   lane.greeting = greeting;
@@ -289,7 +302,7 @@ void LibfabricTransport::name_ends(LibfabricLane& lane) {
   set_close_on_exec(find_lane_socket(local, remote));
 }
 
-// The first reason counts, but for a plain end of the connection: another report may say why.
+// The first reason counts, but a message that was too long is the reason whatever came with it.
 void LibfabricTransport::fail(LibfabricLane& lane, Status reason) {
   if (!lane.failing) failing_.push_back(lane.id);
   if (!lane.failing || reason.code() == StatusCode::kCorruption) lane.failure = std::move(reason);

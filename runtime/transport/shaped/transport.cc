@@ -233,7 +233,8 @@ void ShapedTransport::take_accepted(TransportEvent event, TimePoint now) {
 
 void ShapedTransport::take_received(ShapedLane& lane, TransportEvent event, TimePoint now) {
   if (lane.closing) return report(lane, event.kind, event.token, lane.down_work);
-  const TimePoint due = event.status.ok() ? line_in_.admit(event.bytes, now, state_.shape.in) : lane.last_in_due;
+  const TimePoint due = event.status.ok() ? line_in_.admit(event.bytes, now, state_.shape.in)
+                                          : now + state_.shape.in.delay;  // the news of the lane's end
   lane.push_in(std::move(event), due);
 }
 

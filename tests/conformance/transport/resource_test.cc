@@ -50,6 +50,22 @@ TEST_P(TransportConformance, ATransportGivesItsDescriptorsBack) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
+TEST_P(TransportConformance, APeerThatWasNotLookedAtCostsNothing) {
+  const auto live_and_die = [this] {
+    Station a = new_station(), b = new_station();
+    ASSERT_TRUE(a->connect(listen_at(b), "unseen").ok());
+    pump_for({&a}, std::chrono::milliseconds(20));
+    TransportEvent none;
+    b->progress({&none, 0});
+    b.destroy();
+    pump_for({&a}, std::chrono::milliseconds(20));
+  };
+  live_and_die();
+  const auto before = open_descriptors();
+  for (int round = 0; round < 5; ++round) live_and_die();
+  EXPECT_EQ(open_descriptors(), before);
+}
+
 TEST_P(TransportConformance, SocketsAreCloseOnExec) {
   const auto before = open_descriptors();
   Station a = new_station(), b = new_station();
