@@ -10,7 +10,9 @@
 
 const char* isthmus_version(void) { return ISTHMUS_VERSION_STRING; }
 
-uint32_t isthmus_version_number(void) { return ISTHMUS_VERSION_NUMBER; }
+uint32_t isthmus_version_number(void) {
+  return ISTHMUS_VERSION_MAJOR * 1000000 + ISTHMUS_VERSION_MINOR * 1000 + ISTHMUS_VERSION_PATCH;
+}
 
 uint32_t isthmus_protocol_version(void) { return isthmus::kProtocolVersion; }
 

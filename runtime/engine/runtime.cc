@@ -3,11 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <random>
 
 #include "runtime/base/log.h"
 #include "runtime/bootstrap/addresses.h"
 #include "runtime/bootstrap/host_identity.h"
+#include "runtime/config/option_access.h"
+#include "runtime/config/port_range.h"
 #include "runtime/control/tcp_control.h"
 #include "runtime/engine/group_message.h"
 #include "runtime/transport/factory.h"
@@ -17,13 +18,6 @@ namespace {
 
 constexpr std::size_t kMaxEarlyAborts = 1024;
 constexpr std::uint32_t kEpoch = 1;
-
-ProcessId draw_process_id() {
-  std::random_device device;
-  ProcessId id = 0;
-  while (id == 0) id = std::uint64_t{device()} << 32 | device();
-  return id;
-}
 
 LinkSetOptions link_set_options(const Options& options) {
   LinkSetOptions result;
@@ -35,6 +29,13 @@ LinkSetOptions link_set_options(const Options& options) {
   result.reach_limit = std::chrono::milliseconds(options.link_grace_ms);
   result.epoch = kEpoch;
   return result;
+}
+
+// What must be equal on every rank: frames longer than a peer's buffers would end its lanes, and eager accounts that
+// differ would look like a broken protocol. A group is refused when it differs.
+std::string wire_profile(const std::string& transport, const Options& options) {
+  return fmt::format("transport={} segment_bytes={} eager_bytes={} site_tier={}", transport, options.segment_bytes,
+                     options.eager_bytes, options.site_tier);
 }
 
 PeerMeshOptions mesh_options(const Options& options) {
@@ -57,16 +58,16 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options, Runtime
   if (!seams.transport) {
     ISTHMUS_ASSIGN_OR_RETURN(seams.transport, make_transport(options.transport));
   }
-  runtime->control_ = seams.control ? std::move(seams.control) : std::make_unique<TcpControlNetwork>();
+  runtime->control_ = seams.control ? std::move(seams.control) : std::make_shared<TcpControlNetwork>();
 
   ProcessInfo& self = runtime->self_;
-  self.process = draw_process_id();
+  self.process = make_process_id();
   self.site = options.site;
   self.pid = static_cast<std::uint32_t>(runtime->pid_);
   ISTHMUS_RETURN_IF_ERROR(fill_host_identity(&self));
-  if (!seams.host_id.empty()) self.host_id = seams.host_id;
-  // Frames longer than a peer's buffers would end its lanes, so the length is part of what must be equal everywhere.
-  self.transport = fmt::format("{} with segment_bytes={}", seams.transport->capabilities().name, options.segment_bytes);
+  if (!seams.host_id.empty()) self.host_id = self.network_id = seams.host_id;
+  ISTHMUS_ASSIGN_OR_RETURN(self.candidate_hosts, candidate_hosts(options));
+  self.transport = wire_profile(seams.transport->capabilities().name, options);
 
   runtime->workers_ = std::make_unique<WorkerPool>(static_cast<int>(options.reduce_threads), "isthmus-reduce");
   runtime->completions_ = std::make_unique<CompletionThread>();
@@ -94,7 +95,7 @@ Status Runtime::check_process() const {
 
 Runtime::~Runtime() {
   if (is_forked()) {  // the threads do not exist here, and what they own belongs to the parent
-    (void)control_.release();
+    new std::shared_ptr<ControlNetwork>(std::move(control_));
     (void)workers_.release();
     (void)completions_.release();
     (void)loop_.release();

@@ -1,0 +1,78 @@
+#include "runtime/bootstrap/rendezvous_round.h"
+
+#include "runtime/base/bytes.h"
+
+namespace isthmus {
+namespace {
+
+// Time to publish or to look up a failure after the deadline has passed.
+constexpr Duration kEpilogue = std::chrono::seconds(2);
+constexpr std::size_t kMaxNamedRanks = 16;
+
+TimePoint epilogue() { return deadline_after(SteadyClock::instance().now(), kEpilogue); }
+
+std::string record_key(const RendezvousRound& round, int rank) { return fmt::format("{}/{}", round.name, rank); }
+std::string answer_key(const RendezvousRound& round) { return round.name + "/answer"; }
+
+// A category, then the payload or the message.
+std::string encode(const Result<std::string>& result) {
+  std::string bytes(1, static_cast<char>(result.status().code()));
+  return bytes + (result.ok() ? *result : result.status().message());
+}
+
+Result<std::string> decode(const std::string& bytes) {
+  if (bytes.empty() || bytes[0] > static_cast<char>(StatusCode::kInternal) || bytes[0] < 0)
+    return corruption("a rendezvous record of {} bytes is malformed", bytes.size());
+  if (bytes[0] == 0) return bytes.substr(1);
+  return Status(static_cast<StatusCode>(bytes[0]), bytes.substr(1));
+}
+
+Status missing_ranks(const RendezvousRound& round) {
+  std::string names;
+  std::size_t count = 0;
+  for (int rank = 0; rank < round.size; ++rank) {
+    const Result<bool> found = round.store->contains(record_key(round, rank), epilogue());
+    if (!found.ok()) return found.status().with_context(fmt::format("forming \"{}\"", round.group));
+    if (*found) continue;
+    if (++count <= kMaxNamedRanks) names += fmt::format("{}{}", names.empty() ? "" : ", ", rank);
+  }
+  if (count > kMaxNamedRanks) names += ", ...";
+  if (count == 0)
+    return deadline_exceeded("forming \"{}\" ({}): every rank came, but rank 0 did not answer in time", round.group,
+                             round.name);
+  return deadline_exceeded("forming \"{}\" ({}): {} of {} ranks did not come in time: rank {}", round.group, round.name,
+                           count, round.size, names);
+}
+
+Result<std::string> make_answer(const RendezvousRound& round,
+                                const std::function<Result<std::string>(const std::vector<std::string>&)>& combine) {
+  std::vector<std::string> records;
+  for (int rank = 0; rank < round.size; ++rank) {
+    const Result<std::string> bytes = round.store->get(record_key(round, rank), round.deadline);
+    if (!bytes.ok() && bytes.status().code() == StatusCode::kDeadlineExceeded) return missing_ranks(round);
+    ISTHMUS_RETURN_IF_ERROR(bytes.status());
+    const Result<std::string> record = decode(*bytes);
+    if (!record.ok()) return record.status().with_context(fmt::format("forming \"{}\": rank {}", round.group, rank));
+    records.push_back(*record);
+  }
+  return combine(records);
+}
+
+}  // namespace
+
+Result<std::string> run_round(const RendezvousRound& round, const Result<std::string>& record,
+                              const std::function<Result<std::string>(const std::vector<std::string>&)>& combine) {
+  const TimePoint write_by = record.ok() ? round.deadline : epilogue();
+  ISTHMUS_RETURN_IF_ERROR(round.store->set(record_key(round, round.rank), encode(record), write_by));
+  if (round.rank == 0) {
+    const Result<std::string> answer = make_answer(round, combine);
+    ISTHMUS_RETURN_IF_ERROR(round.store->set(answer_key(round), encode(answer), epilogue()));
+    return answer;
+  }
+  const Result<std::string> bytes = round.store->get(answer_key(round), round.deadline);
+  if (bytes.ok()) return decode(*bytes);
+  if (bytes.status().code() == StatusCode::kDeadlineExceeded) return missing_ranks(round);
+  return bytes.status();
+}
+
+}  // namespace isthmus
