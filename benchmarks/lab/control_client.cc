@@ -25,10 +25,12 @@ Result<std::string> choose_run(const std::string& base, const std::string& wante
     for (const std::string& run : runs) {
       if (run == wanted) return run;
     }
-    return unavailable("no lab named '{}' is running; running: {}", wanted, runs.empty() ? "none" : fmt::format("{}", fmt::join(runs, ", ")));
+    return unavailable("no lab named '{}' is running; running: {}", wanted,
+                       runs.empty() ? "none" : fmt::format("{}", fmt::join(runs, ", ")));
   }
   if (runs.empty()) return unavailable("no lab of this user is running");
-  if (runs.size() > 1) return invalid_argument("several labs are running; choose with --name: {}", fmt::join(runs, ", "));
+  if (runs.size() > 1)
+    return invalid_argument("several labs are running; choose with --name: {}", fmt::join(runs, ", "));
   return runs.front();
 }
 

@@ -70,7 +70,8 @@ std::vector<std::string> split_lines(std::string_view text) {
 Result<ControlServer> ControlServer::listen(const std::string& path) {
   ISTHMUS_ASSIGN_OR_RETURN(Fd fd, unix_socket());
   const sockaddr_un address = address_of(path);
-  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 || ::listen(fd.get(), 8) != 0) {
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+      ::listen(fd.get(), 8) != 0) {
     return unavailable("cannot listen on {}: {}", path, errno_message(errno));
   }
   return ControlServer(std::move(fd));

@@ -58,15 +58,15 @@ Status watch(int epoll, int fd) {
 
 Result<std::unique_ptr<Forwarder>> Forwarder::create(const Topology& topology, std::vector<Fd> tuns, std::uint64_t seed,
                                                      bool reorder) {
-  ISTHMUS_ASSIGN_OR_RETURN(auto pool, PacketPool::create(static_cast<std::size_t>(topology.mtu),
-                                                         pool_slot_count(topology)));
+  ISTHMUS_ASSIGN_OR_RETURN(auto pool,
+                           PacketPool::create(static_cast<std::size_t>(topology.mtu), pool_slot_count(topology)));
   ISTHMUS_ASSIGN_OR_RETURN(WakeFd wake, WakeFd::create());
   Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll.valid()) return unavailable("cannot make an epoll descriptor: {}", errno_message(errno));
   ISTHMUS_RETURN_IF_ERROR(watch(epoll.get(), wake.get()));
   for (const Fd& tun : tuns) ISTHMUS_RETURN_IF_ERROR(watch(epoll.get(), tun.get()));
-  return std::unique_ptr<Forwarder>(new Forwarder(topology, std::move(tuns), std::move(pool), seed, reorder,
-                                                  std::move(wake), std::move(epoll)));
+  return std::unique_ptr<Forwarder>(
+      new Forwarder(topology, std::move(tuns), std::move(pool), seed, reorder, std::move(wake), std::move(epoll)));
 }
 
 Forwarder::Forwarder(const Topology& topology, std::vector<Fd> tuns, std::unique_ptr<PacketPool> pool,

@@ -29,7 +29,8 @@ std::string note_path(const std::string& base) { return base + "/added-congestio
 void load_module(const std::string& name) {
   const pid_t child = ::fork();
   if (child == 0) {
-    if (::unshare(CLONE_NEWNET) == 0) [[maybe_unused]] const Status ignored = write_sysctl(kCurrent, name);
+    if (::unshare(CLONE_NEWNET) == 0) [[maybe_unused]]
+      const Status ignored = write_sysctl(kCurrent, name);
     ::_exit(0);
   }
   if (child > 0) ::waitpid(child, nullptr, 0);

@@ -57,8 +57,8 @@ class RunEnd {
 };
 
 Result<std::vector<SiteNamespace>> create_sites(const LabOptions& options, const std::string& scratch) {
-  SiteNamespaceSpec spec{0,          options.topology.mtu,      {},     options.congestion,
-                         options.loopback_hostname, ::getegid(), scratch};
+  SiteNamespaceSpec spec{0,      options.topology.mtu, {}, options.congestion, options.loopback_hostname, ::getegid(),
+                         scratch};
   for (const SiteSpec& site : options.topology.sites) spec.site_names.push_back(site.name);
   std::vector<SiteNamespace> sites;
   std::set<std::string> warnings;

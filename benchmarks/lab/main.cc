@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
   }
   const isthmus::lab::ParsedLine line = isthmus::lab::parse_command_line(words);
   if (!line.options) {
-    fmt::print(line.exit_status == 0 ? stdout : stderr, "{}{}", line.exit_status == 0 ? "" : "isthmus-lab: ", line.text);
+    fmt::print(line.exit_status == 0 ? stdout : stderr, "{}{}",
+               line.exit_status == 0 ? "" : "isthmus-lab: ", line.text);
     return line.exit_status;
   }
   const isthmus::Result<int> status = isthmus::lab::run_lab(*line.options, environ);

@@ -24,7 +24,8 @@ Example: isthmus lab --sites 3 --ranks-per-site 2 --rate 100mbit --rtt 60ms --lo
 
 // The texts of options, until all are known and can be read with one way to say what is wrong.
 struct Texts {
-  std::string rate = "100mbit", rtt = "60ms", jitter = "0ms", loss = "0%", queue = "50ms", grace = "30s", timeout = "0s";
+  std::string rate = "100mbit", rtt = "60ms", jitter = "0ms", loss = "0%", queue = "50ms", grace = "30s",
+              timeout = "0s";
   std::string topology;
   bool flat = false;
 };

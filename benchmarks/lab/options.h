@@ -13,11 +13,11 @@ namespace isthmus::lab {
 
 struct LabOptions {
   Topology topology;
-  std::string congestion;          // empty: as the host has it
-  std::string name;                // of the run, for `ctl`; empty: lab-<pid>
-  std::string stats_json;          // file to write; empty: none
+  std::string congestion;  // empty: as the host has it
+  std::string name;        // of the run, for `ctl`; empty: lab-<pid>
+  std::string stats_json;  // file to write; empty: none
   Duration grace = std::chrono::seconds(30);
-  Duration timeout{};              // zero: none
+  Duration timeout{};  // zero: none
   int master_port = 29500;
   std::uint64_t seed = 1;
   bool reorder = false;

@@ -27,8 +27,8 @@ std::vector<std::string> rank_environment(const char* const* inherited, const To
   };
   const std::vector<std::string> own = environment;
   for (const char* const* entry = inherited; *entry != nullptr; ++entry) {
-    const bool replaced = std::any_of(own.begin(), own.end(),
-                                      [&](const std::string& set) { return name_of(set) == name_of(*entry); });
+    const bool replaced =
+        std::any_of(own.begin(), own.end(), [&](const std::string& set) { return name_of(set) == name_of(*entry); });
     if (!replaced) environment.emplace_back(*entry);
   }
   return environment;

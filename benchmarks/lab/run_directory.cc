@@ -59,7 +59,7 @@ Result<std::string> base_directory() {
   if (::mkdir(base.c_str(), 0700) != 0 && errno != EEXIST) {
     return unavailable("cannot make {}: {}", base, errno_message(errno));
   }
-  struct stat info {};
+  struct stat info{};
   if (::lstat(base.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != user) {
     return unavailable("{} is not a directory of this user; remove it", base);
   }

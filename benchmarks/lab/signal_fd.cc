@@ -12,7 +12,8 @@ Result<SignalFd> SignalFd::create() {
   sigset_t set;
   sigemptyset(&set);
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2}) sigaddset(&set, signal);
-  if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return unavailable("cannot block signals: {}", errno_message(errno));
+  if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0)
+    return unavailable("cannot block signals: {}", errno_message(errno));
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);  // ignored, it would take away the exit statuses
   Fd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));

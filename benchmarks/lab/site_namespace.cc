@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,10 +57,23 @@ std::string hosts_text(const SiteNamespaceSpec& spec) {
   return text;
 }
 
+// Bare systems have no /etc/hosts to mount over. An overlay makes room for one without touching theirs.
+bool make_hosts_file(const SiteNamespaceSpec& spec) {
+  if (::access("/etc/hosts", F_OK) == 0) return true;
+  const std::string upper = fmt::format("{}/etc.{}", spec.scratch_directory, spec.site);
+  const std::string work = fmt::format("{}/work.{}", spec.scratch_directory, spec.site);
+  if (::mkdir(upper.c_str(), 0755) != 0 || ::mkdir(work.c_str(), 0700) != 0) return false;
+  const std::string layers = fmt::format("lowerdir=/etc,upperdir={},workdir={}", upper, work);
+  if (::mount("overlay", "/etc", "overlay", MS_NOSUID | MS_NODEV, layers.c_str()) != 0) return false;
+  return Fd(::open("/etc/hosts", O_WRONLY | O_CREAT | O_CLOEXEC, 0644)).valid();
+}
+
 // Each site has its own host name, which every site can look up.
 bool set_host_name(const SiteNamespaceSpec& spec) {
   const std::string path = fmt::format("{}/hosts.{}", spec.scratch_directory, spec.site);
   std::ofstream(path) << hosts_text(spec);
+  ::chmod(path.c_str(), 0644);
+  if (!make_hosts_file(spec)) return false;
   if (::mount(path.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) != 0) return false;
   const std::string& name = spec.site_names[static_cast<std::size_t>(spec.site)];
   return ::sethostname(name.data(), name.size()) == 0;
@@ -93,7 +107,7 @@ Result<std::string> set_up(const SiteNamespaceSpec& spec, Fd* tun) {
     warning += "sites share /dev/shm; ";
   }
   if (!set_host_name(spec)) {
-    if (spec.loopback_hostname) return unsupported("--loopback-hostname: cannot mount over /etc/hosts (does it exist?)");
+    if (spec.loopback_hostname) return unsupported("--loopback-hostname: cannot mount over /etc/hosts");
     warning += "sites share the host's name, as /etc/hosts cannot be mounted over; ";
   }
   if (!warning.empty()) warning.resize(warning.size() - 2);
@@ -101,8 +115,8 @@ Result<std::string> set_up(const SiteNamespaceSpec& spec, Fd* tun) {
 }
 
 // What the child hands over, in this order, after the TUN device.
-constexpr std::array<const char*, 6> kHandedOver = {"/proc/self/ns/net", "/proc/self/ns/uts", "/proc/self/ns/ipc",
-                                                    "/proc/self/ns/mnt", "/",                 "."};
+constexpr std::array<const char*, 6> kHandedOver = {
+    "/proc/self/ns/net", "/proc/self/ns/uts", "/proc/self/ns/ipc", "/proc/self/ns/mnt", "/", "."};
 
 [[noreturn]] void run_child(const SiteNamespaceSpec& spec, int channel) {
   Fd tun;

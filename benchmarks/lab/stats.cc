@@ -5,7 +5,9 @@
 namespace isthmus::lab {
 namespace {
 
-const std::string& name_of(const Wan& wan, int site) { return wan.topology().sites[static_cast<std::size_t>(site)].name; }
+const std::string& name_of(const Wan& wan, int site) {
+  return wan.topology().sites[static_cast<std::size_t>(site)].name;
+}
 
 double megabytes(const PacketCount& count) { return static_cast<double>(count.bytes) / 1e6; }
 
@@ -77,11 +79,13 @@ std::string stats_table(const Wan& wan, const ForwarderCounters& forwarder, Dura
                        megabytes(totals.up), totals.up_dropped.packets, megabytes(totals.down),
                        totals.down_dropped.packets);
   }
-  out += fmt::format("{:.2f} s; packets at most {:.2f} ms late\n", to_seconds(elapsed), to_seconds(forwarder.latest) * 1e3);
+  out += fmt::format("{:.2f} s; packets at most {:.2f} ms late\n", to_seconds(elapsed),
+                     to_seconds(forwarder.latest) * 1e3);
   if (forwarder.pool_dropped + forwarder.refused > 0) {
-    out += fmt::format("WARNING: the emulator itself dropped {} packets for want of memory and {} at a device: do not "
-                       "trust this run's figures\n",
-                       forwarder.pool_dropped, forwarder.refused);
+    out += fmt::format(
+        "WARNING: the emulator itself dropped {} packets for want of memory and {} at a device: do not "
+        "trust this run's figures\n",
+        forwarder.pool_dropped, forwarder.refused);
   }
   return out;
 }
@@ -90,7 +94,8 @@ std::string stats_json(const Wan& wan, const ForwarderCounters& forwarder, Durat
   std::vector<std::string> sites;
   for (int site = 0; site < wan.topology().site_count(); ++site) sites.push_back("    " + site_json(wan, site));
   std::vector<std::string> pairs;
-  each_pair(wan, [&](int from, int to, const PairCounters& c) { pairs.push_back("    " + pair_json(wan, from, to, c)); });
+  each_pair(wan,
+            [&](int from, int to, const PairCounters& c) { pairs.push_back("    " + pair_json(wan, from, to, c)); });
   return fmt::format(
       "{{\n  \"elapsed_s\": {:.6f},\n  \"mtu_bytes\": {},\n  \"queue_ms\": {:g},\n  \"emulator_dropped_packets\": {},\n"
       "  \"latest_ms\": {:.3f},\n  \"sites\": [\n{}\n  ],\n  \"pairs\": [\n{}\n  ]\n}}\n",

@@ -63,7 +63,8 @@ Result<int> Supervisor::run() {
   constexpr Duration kDrainTime = std::chrono::seconds(2);
   copy_until(now() + kDrainTime);
   for (RankOutput& output : outputs_) print(output.to, output.prefixer.flush());
-  if (policy_.timed_out()) fmt::print(stderr, "isthmus-lab: ended after --timeout {}\n", format_duration(options_.timeout));
+  if (policy_.timed_out())
+    fmt::print(stderr, "isthmus-lab: ended after --timeout {}\n", format_duration(options_.timeout));
   return policy_.exit_status();
 }
 

@@ -20,8 +20,8 @@ int Topology::find_site(std::string_view name) const {
 Topology uniform_topology(const TopologyDefaults& defaults) {
   Topology topology;
   for (int site = 0; site < defaults.site_count; ++site) {
-    topology.sites.push_back({default_site_name(site), defaults.ranks_per_site, defaults.rate_bits_per_sec,
-                              defaults.rate_bits_per_sec});
+    topology.sites.push_back(
+        {default_site_name(site), defaults.ranks_per_site, defaults.rate_bits_per_sec, defaults.rate_bits_per_sec});
   }
   topology.pairs.assign(topology.sites.size() * topology.sites.size(), defaults.pair);
   topology.queue = defaults.queue;

@@ -99,8 +99,9 @@ Result<int> read_end(const Section& section, const toml::node& node, const Topol
   if (site >= 0) return site;
   std::vector<std::string> names;
   for (const SiteSpec& spec : topology.sites) names.push_back(spec.name);
-  return section.error(&node, "between", fmt::format("'{}' is not a site; sites: {}", name.value_or("(not a string)"),
-                                                     fmt::join(names, ", ")));
+  return section.error(
+      &node, "between",
+      fmt::format("'{}' is not a site; sites: {}", name.value_or("(not a string)"), fmt::join(names, ", ")));
 }
 
 Status read_link(const Section& section, Topology* topology) {

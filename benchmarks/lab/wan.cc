@@ -61,9 +61,7 @@ void Wan::set_jitter(int a, int b, Duration jitter) {
   topology_.pair(a, b).jitter = topology_.pair(b, a).jitter = jitter;
 }
 
-void Wan::set_loss(int a, int b, double fraction) {
-  topology_.pair(a, b).loss = topology_.pair(b, a).loss = fraction;
-}
+void Wan::set_loss(int a, int b, double fraction) { topology_.pair(a, b).loss = topology_.pair(b, a).loss = fraction; }
 
 void Wan::set_cut(int a, int b, bool cut) { pairs_[index(a, b)].cut = pairs_[index(b, a)].cut = cut; }
 
@@ -71,9 +69,7 @@ bool Wan::is_cut(int from, int to) const {
   return pairs_[index(from, to)].cut || site_cut_[index(from)] || site_cut_[index(to)];
 }
 
-bool Wan::later(const Event& a, const Event& b) {
-  return a.time != b.time ? a.time > b.time : a.order > b.order;
-}
+bool Wan::later(const Event& a, const Event& b) { return a.time != b.time ? a.time > b.time : a.order > b.order; }
 
 void Wan::schedule(Event event) {
   events_.push_back(event);
@@ -92,9 +88,7 @@ void Wan::drop(PacketId packet, PacketCount& counter) {
   pool_.give_back(packet);
 }
 
-bool Wan::is_lost(double loss) {
-  return loss > 0 && std::uniform_real_distribution<double>(0, 1)(random_) < loss;
-}
+bool Wan::is_lost(double loss) { return loss > 0 && std::uniform_real_distribution<double>(0, 1)(random_) < loss; }
 
 TimePoint Wan::arrival_time(TimePoint departure, int from, int to) {
   const PairSpec& spec = topology_.pair(from, to);

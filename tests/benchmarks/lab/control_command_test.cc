@@ -82,8 +82,9 @@ TEST_F(ControlCommandTest, ShowsCounters) {
   pool_->length_bytes(packet) = 1000;
   wan_->send(0, 1, packet, TimePoint(1s), TimePoint(1s));
   EXPECT_THAT(*ask("stats"), HasSubstr("a -> b"));
-  EXPECT_THAT(*ask("stats --json"), HasSubstr(R"("from": "a", "to": "b", "delay_us": 30000, "jitter_us": 0, "loss": 0, )"
-                                              R"("wire_packets": 1, "wire_bytes": 1000)"));
+  EXPECT_THAT(*ask("stats --json"),
+              HasSubstr(R"("from": "a", "to": "b", "delay_us": 30000, "jitter_us": 0, "loss": 0, )"
+                        R"("wire_packets": 1, "wire_bytes": 1000)"));
   EXPECT_FALSE(ask("stats --xml").ok());
 }
 

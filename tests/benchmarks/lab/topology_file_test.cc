@@ -76,7 +76,8 @@ TEST(TopologyFile, SaysWhereAndWhatIsWrong) {
       {sites + "[[link]]\nrtt = \"1ms\"\n", "link[0].between", "two names"},
       {sites + "[[link]]\nbetween = [\"oslo\", \"bonn\"]\n", "lab.toml:6: link[0].between", "sites: oslo, rome"},
       {sites + "[[link]]\nbetween = [\"oslo\", \"oslo\"]\n", "lab.toml:6: link[0].between", "different"},
-      {sites + "[[link]]\nbetween = [\"oslo\", \"rome\"]\nrtt = \"1ms\"\ndelay = \"1ms\"\n", "link[0].delay", "not both"},
+      {sites + "[[link]]\nbetween = [\"oslo\", \"rome\"]\nrtt = \"1ms\"\ndelay = \"1ms\"\n", "link[0].delay",
+       "not both"},
       {sites + "[[link]]\nbetween = [\"oslo\", \"rome\"]\nloss = \"2\"\n", "lab.toml:7: link[0].loss", "0% to 100%"},
   };
   for (const BadFile& file : files) {

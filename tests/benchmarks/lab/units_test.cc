@@ -43,7 +43,8 @@ TEST(Units, ReadsFractions) {
 }
 
 TEST(Units, WritesWhatItReads) {
-  for (const char* rate : {"100mbit", "1.5gbit", "64kbit", "unlimited"}) EXPECT_EQ(format_rate(*parse_rate(rate)), rate);
+  for (const char* rate : {"100mbit", "1.5gbit", "64kbit", "unlimited"})
+    EXPECT_EQ(format_rate(*parse_rate(rate)), rate);
   for (const char* time : {"60ms", "1.5s", "0.2ms"}) EXPECT_EQ(format_duration(*parse_duration(time, 10s)), time);
   EXPECT_EQ(format_fraction(0.001), "0.1%");
 }
