@@ -125,7 +125,9 @@ Status Communicator::check_call(std::string_view operation, std::size_t count, D
 
 std::shared_ptr<Work> Communicator::submit(const Launch& launch, const OperationKey& key, std::string what,
                                            const CallOptions& options) {
-  auto work = std::make_shared<Work>(key.sequence, what, &runtime_->completions());
+  auto work = std::make_shared<Work>(
+      key.sequence, what, &runtime_->completions(),
+      [runtime = runtime_, id = table_.id, what] { runtime->break_group(id, aborted("{} was given up", what)); });
   OperationRequest request;
   request.key = key;
   request.what = std::move(what);

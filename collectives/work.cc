@@ -2,8 +2,12 @@
 
 namespace isthmus {
 
-Work::Work(std::uint64_t sequence, std::string what, CompletionThread* completions)
-    : sequence_(sequence), what_(std::move(what)), completions_(completions) {}
+Work::Work(std::uint64_t sequence, std::string what, CompletionThread* completions, std::function<void()> abort)
+    : sequence_(sequence), what_(std::move(what)), completions_(completions), abort_(std::move(abort)) {}
+
+void Work::abort() {
+  if (!done()) abort_();
+}
 
 Status Work::wait(Duration timeout) {
   std::unique_lock lock(mutex_);

@@ -17,8 +17,8 @@ namespace isthmus {
 
 class Work {
  public:
-  // `completions` outlives the operation.
-  Work(std::uint64_t sequence, std::string what, CompletionThread* completions);
+  // `completions` outlives the operation; `abort` gives it up.
+  Work(std::uint64_t sequence, std::string what, CompletionThread* completions, std::function<void()> abort);
 
   // Waits until the operation has ended and returns how; a negative timeout waits as long as the operation's own limit
   // lets it live. deadline_exceeded, while it is in flight: this call gave up, nothing else changed.
@@ -26,6 +26,9 @@ class Work {
   bool done() const;
   Status status() const;  // ok while in flight
   std::uint64_t sequence() const { return sequence_; }
+
+  // Gives the operation up, which breaks its communicator on every rank. Nothing happens once it has ended.
+  void abort();
 
   // Runs on the completion thread once the operation has ended; at once, on this thread, if it has already. At most one
   // per work: invalid_argument for a second.
@@ -37,6 +40,7 @@ class Work {
   const std::uint64_t sequence_;
   const std::string what_;
   CompletionThread* const completions_;
+  const std::function<void()> abort_;
   mutable std::mutex mutex_;
   std::condition_variable ended_;
   bool is_done_ = false, has_callback_ = false;

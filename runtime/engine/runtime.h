@@ -32,7 +32,7 @@ namespace isthmus {
 struct RuntimeSeams {
   const Clock* clock = nullptr;
   std::unique_ptr<Transport> transport;
-  std::unique_ptr<ControlNetwork> control;
+  std::shared_ptr<ControlNetwork> control;
   std::string host_id;  // to make one machine look like several
 };
 
@@ -92,7 +92,7 @@ class Runtime final : private PeerMeshHandler {
   const Clock* clock_ = nullptr;
   ProcessInfo self_;
   RuntimeCounters counters_;
-  std::unique_ptr<ControlNetwork> control_;
+  std::shared_ptr<ControlNetwork> control_;
   std::unique_ptr<WorkerPool> workers_;
   std::unique_ptr<CompletionThread> completions_;
   std::unique_ptr<ProgressLoop> loop_;
