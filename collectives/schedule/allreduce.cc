@@ -3,9 +3,10 @@
 #include <array>
 #include <span>
 
+#include "collectives/schedule/average_scale.h"
 #include "collectives/schedule/builder.h"
 #include "collectives/schedule/chunks.h"
-#include "collectives/schedule/site_tier.h"
+#include "collectives/schedule/site_inputs.h"
 
 namespace isthmus {
 namespace {

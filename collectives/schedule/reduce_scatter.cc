@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "collectives/schedule/average_scale.h"
 #include "collectives/schedule/builder.h"
 #include "collectives/schedule/chunks.h"
-#include "collectives/schedule/site_tier.h"
+#include "collectives/schedule/site_inputs.h"
 
 namespace isthmus {
 namespace {

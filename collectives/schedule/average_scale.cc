@@ -1,4 +1,4 @@
-#include "collectives/schedule/site_tier.h"
+#include "collectives/schedule/average_scale.h"
 
 #include <bit>
 
@@ -25,20 +25,6 @@ std::int8_t AverageScale::partial_in_total(int site) const {
 
 std::int8_t AverageScale::input_in_total() const {
   return scales_ ? static_cast<std::int8_t>(-total_exponent_) : std::int8_t{0};
-}
-
-void SiteInputs::collect(ScheduleBuilder& builder, const SiteMap& sites, int rank, std::uint32_t round, Region own,
-                         std::size_t bytes, std::int8_t exponent) {
-  operands.clear();
-  received.clear();
-  for (const int mate : sites.ranks_of(sites.site_of(rank))) {
-    Region region = own;
-    if (mate != rank) {
-      region = builder.allocate_scratch(bytes);
-      received.push_back(builder.receive(mate, round, region, bytes, {}));
-    }
-    operands.push_back({.region = region, .exponent = exponent});
-  }
 }
 
 }  // namespace isthmus

@@ -1,11 +1,9 @@
-// What the reducing collectives share inside a site: how an AVG is scaled, and how inputs meet at a handler.
+// How an AVG is scaled on the way, and how the result of a reduction is finished.
 //
-// Threads: values; SiteInputs, one thread at a time.
+// Threads: values.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "collectives/schedule/builder.h"
 #include "collectives/site_map.h"
@@ -33,17 +31,6 @@ class AverageScale {
   bool scales_;
   int total_exponent_;
   Finish finish_;
-};
-
-// The inputs of a site to one chunk at the rank that handles it: operands in ascending local rank, the own one in place,
-// those of the mates received into scratch.
-struct SiteInputs {
-  std::vector<ReduceOperand> operands;
-  std::vector<StepIndex> received;
-
-  // Replaces the contents.
-  void collect(ScheduleBuilder& builder, const SiteMap& sites, int rank, std::uint32_t round, Region own,
-               std::size_t bytes, std::int8_t exponent);
 };
 
 }  // namespace isthmus
