@@ -20,7 +20,7 @@ Status not_an_address(std::string_view text) {
 
 }  // namespace
 
-Result<SocketAddress> SocketAddress::from_host(std::string_view host, std::uint16_t port) {
+Result<FabricAddress> FabricAddress::from_host(std::string_view host, std::uint16_t port) {
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;
@@ -32,14 +32,14 @@ Result<SocketAddress> SocketAddress::from_host(std::string_view host, std::uint1
   if ((!is_v4 && !is_v6) || ::getaddrinfo(node.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) {
     return invalid_argument("\"{}\" is not a numeric IPv4 or IPv6 address", host);
   }
-  SocketAddress address;
+  FabricAddress address;
   std::memcpy(&address.storage_, found->ai_addr, found->ai_addrlen);
   address.length_ = found->ai_addrlen;
   ::freeaddrinfo(found);
   return address;
 }
 
-Result<SocketAddress> SocketAddress::from_text(std::string_view text) {
+Result<FabricAddress> FabricAddress::from_text(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return not_an_address(text);
   std::string_view host = text.substr(0, colon);
@@ -57,29 +57,29 @@ Result<SocketAddress> SocketAddress::from_text(std::string_view text) {
   return address;
 }
 
-bool SocketAddress::is_wildcard() const {
+bool FabricAddress::is_wildcard() const {
   if (data()->sa_family == AF_INET) return as_v4(data()).sin_addr.s_addr == htonl(INADDR_ANY);
   const in6_addr& v6 = as_v6(data()).sin6_addr;
   return IN6_IS_ADDR_UNSPECIFIED(&v6);
 }
 
-std::uint16_t SocketAddress::port() const {
+std::uint16_t FabricAddress::port() const {
   return ntohs(data()->sa_family == AF_INET ? as_v4(data()).sin_port : as_v6(data()).sin6_port);
 }
 
-std::string SocketAddress::host() const {
+std::string FabricAddress::host() const {
   std::array<char, NI_MAXHOST> text{};
   const int error = ::getnameinfo(data(), length_, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
   return error == 0 ? std::string(text.data()) : std::string();
 }
 
-std::string SocketAddress::to_text() const {
+std::string FabricAddress::to_text() const {
   const std::string name = host();
   if (name.empty()) return name;
   return data()->sa_family == AF_INET6 ? fmt::format("[{}]:{}", name, port()) : fmt::format("{}:{}", name, port());
 }
 
-bool SocketAddress::operator==(const SocketAddress& other) const {
+bool FabricAddress::operator==(const FabricAddress& other) const {
   if (data()->sa_family != other.data()->sa_family || port() != other.port()) return false;
   if (data()->sa_family == AF_INET) return as_v4(data()).sin_addr.s_addr == as_v4(other.data()).sin_addr.s_addr;
   const in6_addr& mine = as_v6(data()).sin6_addr;

@@ -13,13 +13,13 @@
 
 namespace isthmus {
 
-class SocketAddress {
+class FabricAddress {
  public:
-  SocketAddress() = default;
+  FabricAddress() = default;
 
   // invalid_argument: not a numeric IPv4 or IPv6 address.
-  static Result<SocketAddress> from_host(std::string_view host, std::uint16_t port);
-  static Result<SocketAddress> from_text(std::string_view text);
+  static Result<FabricAddress> from_host(std::string_view host, std::uint16_t port);
+  static Result<FabricAddress> from_text(std::string_view text);
 
   // Of the name that a socket call or libfabric wrote through data(); `length` as it gave it.
   void set_length(std::size_t length) { length_ = static_cast<socklen_t>(length); }
@@ -34,7 +34,7 @@ class SocketAddress {
   std::string host() const;  // without brackets
   std::string to_text() const;
 
-  bool operator==(const SocketAddress& other) const;
+  bool operator==(const FabricAddress& other) const;
 
  private:
   sockaddr_storage storage_{};

@@ -30,7 +30,7 @@ InfoPtr make_hints() {
   return hints;
 }
 
-void set_address(void** to, std::size_t* to_length, const SocketAddress* address) {
+void set_address(void** to, std::size_t* to_length, const FabricAddress* address) {
   std::free(*to);
   *to = nullptr;
   *to_length = 0;
@@ -107,7 +107,7 @@ Status LibfabricDomain::watch(fid* queue) {
   return unavailable("cannot watch a queue of libfabric: {}", errno_message(errno));
 }
 
-InfoPtr LibfabricDomain::make_info(const SocketAddress* source, const SocketAddress* destination) const {
+InfoPtr LibfabricDomain::make_info(const FabricAddress* source, const FabricAddress* destination) const {
   InfoPtr info(fi_dupinfo(info_.get()));
   if (!info) return info;
   info->addr_format = FI_SOCKADDR;

@@ -20,7 +20,7 @@ class LibfabricDomain {
   static Result<std::unique_ptr<LibfabricDomain>> create();
 
   // A description for a new endpoint; either address may be null.
-  InfoPtr make_info(const SocketAddress* source, const SocketAddress* destination) const;
+  InfoPtr make_info(const FabricAddress* source, const FabricAddress* destination) const;
 
   // An endpoint that is bound to both queues and enabled. `context` comes back with its events.
   Result<FidPtr<fid_ep>> make_endpoint(fi_info* info, void* context) const;

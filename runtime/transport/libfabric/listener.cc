@@ -7,7 +7,7 @@ namespace isthmus {
 namespace {
 
 // 0, or libfabric's negative error. The provider binds when it makes the endpoint.
-int open_at(const LibfabricDomain& domain, const SocketAddress& address, FidPtr<fid_pep>* endpoint) {
+int open_at(const LibfabricDomain& domain, const FabricAddress& address, FidPtr<fid_pep>* endpoint) {
   const InfoPtr info = domain.make_info(&address, nullptr);
   if (!info) return -FI_ENOMEM;
   fid_pep* opened = nullptr;
@@ -32,8 +32,8 @@ Result<FidPtr<fid_pep>> open_in_range(const LibfabricDomain& domain, const Liste
   FidPtr<fid_pep> endpoint;
   int error = 0;
   for (unsigned port = options.port_low; port <= options.port_high; ++port) {
-    ISTHMUS_ASSIGN_OR_RETURN(const SocketAddress address,
-                             SocketAddress::from_host(options.host, static_cast<std::uint16_t>(port)));
+    ISTHMUS_ASSIGN_OR_RETURN(const FabricAddress address,
+                             FabricAddress::from_host(options.host, static_cast<std::uint16_t>(port)));
     error = open_at(domain, address, &endpoint);
     if (error == 0) return endpoint;
     if (error != -FI_EADDRINUSE && error != -EACCES) {
@@ -50,22 +50,22 @@ Result<LibfabricListener> LibfabricListener::create(const LibfabricDomain& domai
   if (options.port_low > options.port_high) {
     return invalid_argument("the port range {}-{} is empty", options.port_low, options.port_high);
   }
-  ISTHMUS_ASSIGN_OR_RETURN(const SocketAddress host, SocketAddress::from_host(options.host, 0));
+  ISTHMUS_ASSIGN_OR_RETURN(const FabricAddress host, FabricAddress::from_host(options.host, 0));
   if (host.is_wildcard() && options.advertised_host.empty()) {
     return invalid_argument("a listener at {} needs an advertised address: peers cannot dial a wildcard", options.host);
   }
   ISTHMUS_ASSIGN_OR_RETURN(FidPtr<fid_pep> endpoint, open_in_range(domain, options));
   ISTHMUS_RETURN_IF_ERROR(check_greeting_fits(endpoint.get()));
 
-  SocketAddress bound;
-  std::size_t length = SocketAddress::capacity();
+  FabricAddress bound;
+  std::size_t length = FabricAddress::capacity();
   if (const int error = fi_getname(&endpoint->fid, bound.data(), &length)) return libfabric_error(error, "fi_getname");
   bound.set_length(length);
   set_close_on_exec(find_listening_socket(bound));
 
   if (options.advertised_host.empty()) return LibfabricListener(std::move(endpoint), bound.to_text());
-  ISTHMUS_ASSIGN_OR_RETURN(const SocketAddress advertised,
-                           SocketAddress::from_host(options.advertised_host, bound.port()));
+  ISTHMUS_ASSIGN_OR_RETURN(const FabricAddress advertised,
+                           FabricAddress::from_host(options.advertised_host, bound.port()));
   return LibfabricListener(std::move(endpoint), advertised.to_text());
 }
 

@@ -31,9 +31,9 @@ int find_descriptor(Predicate matches) {
 }
 
 template <typename NameCall>
-bool has_name(int fd, NameCall call, const SocketAddress& expected) {
-  SocketAddress address;
-  socklen_t length = SocketAddress::capacity();
+bool has_name(int fd, NameCall call, const FabricAddress& expected) {
+  FabricAddress address;
+  socklen_t length = FabricAddress::capacity();
   if (call(fd, address.data(), &length) != 0) return false;
   return address == expected;
 }
@@ -46,12 +46,12 @@ bool is_listening(int fd) {
 
 }  // namespace
 
-int find_lane_socket(const SocketAddress& local, const SocketAddress& remote) {
+int find_lane_socket(const FabricAddress& local, const FabricAddress& remote) {
   return find_descriptor(
       [&](int fd) { return has_name(fd, ::getsockname, local) && has_name(fd, ::getpeername, remote); });
 }
 
-int find_listening_socket(const SocketAddress& local) {
+int find_listening_socket(const FabricAddress& local) {
   return find_descriptor([&](int fd) { return has_name(fd, ::getsockname, local) && is_listening(fd); });
 }
 

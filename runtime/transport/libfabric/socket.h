@@ -11,8 +11,8 @@
 namespace isthmus {
 
 // -1 when there is none. The descriptor belongs to libfabric.
-int find_lane_socket(const SocketAddress& local, const SocketAddress& remote);
-int find_listening_socket(const SocketAddress& local);
+int find_lane_socket(const FabricAddress& local, const FabricAddress& remote);
+int find_listening_socket(const FabricAddress& local);
 
 // libfabric opens its sockets inheritable; a child that outlived us would then hold our connections open.
 void set_close_on_exec(int fd);

@@ -68,7 +68,7 @@ class LibfabricTransport final : public Transport {
   void accept(const fi_eq_cm_entry& entry, std::string_view greeting);
   void set_up(LibfabricLane& lane);
   void name_ends(LibfabricLane& lane);
-  Status dial(LibfabricLane& lane, const SocketAddress& address, std::string_view greeting);
+  Status dial(LibfabricLane& lane, const FabricAddress& address, std::string_view greeting);
 
   void fail(LibfabricLane& lane, Status reason);
   void take_failing_lanes_down();
@@ -123,14 +123,14 @@ Result<LaneId> LibfabricTransport::connect(std::string_view address, std::string
   if (greeting.size() > kMaxGreetingBytes) {
     return invalid_argument("a greeting of {} bytes; at most {} travel", greeting.size(), kMaxGreetingBytes);
   }
-  ISTHMUS_ASSIGN_OR_RETURN(const SocketAddress remote, SocketAddress::from_text(address));
+  ISTHMUS_ASSIGN_OR_RETURN(const FabricAddress remote, FabricAddress::from_text(address));
   LibfabricLane& lane = add_lane(std::string(address));
   const Status dialled = dial(lane, remote, greeting);
   if (!dialled.ok()) fail(lane, dialled.with_context("cannot open a " + lane.describe()));
   return lane.id;
 }
 
-Status LibfabricTransport::dial(LibfabricLane& lane, const SocketAddress& address, std::string_view greeting) {
+Status LibfabricTransport::dial(LibfabricLane& lane, const FabricAddress& address, std::string_view greeting) {
   const InfoPtr info = domain_->make_info(nullptr, &address);
   if (!info) return libfabric_error(FI_ENOMEM, "fi_dupinfo");
   ISTHMUS_ASSIGN_OR_RETURN(lane.endpoint, domain_->make_endpoint(info.get(), nullptr));
@@ -290,11 +290,11 @@ void LibfabricTransport::set_up(LibfabricLane& lane) {
 }
 
 void LibfabricTransport::name_ends(LibfabricLane& lane) {
-  SocketAddress local, remote;
-  std::size_t length = SocketAddress::capacity();
+  FabricAddress local, remote;
+  std::size_t length = FabricAddress::capacity();
   if (fi_getname(&lane.endpoint->fid, local.data(), &length) != 0) return;
   local.set_length(length);
-  length = SocketAddress::capacity();
+  length = FabricAddress::capacity();
   if (fi_getpeer(lane.endpoint.get(), remote.data(), &length) != 0) return;
   remote.set_length(length);
   lane.local_address = local.to_text();
@@ -367,8 +367,8 @@ LaneInfo LibfabricTransport::lane_info(LaneId id) const {
   const LibfabricLane* lane = find(id);
   if (lane == nullptr || !lane->up) return {};
   LaneInfo info{lane->local_address, lane->remote_address, {}};
-  const auto local = SocketAddress::from_text(lane->local_address);
-  const auto remote = SocketAddress::from_text(lane->remote_address);
+  const auto local = FabricAddress::from_text(lane->local_address);
+  const auto remote = FabricAddress::from_text(lane->remote_address);
   if (local.ok() && remote.ok()) info.congestion = congestion_of(find_lane_socket(*local, *remote));
   return info;
 }

@@ -8,9 +8,9 @@
 namespace isthmus {
 namespace {
 
-SocketAddress name_of(int fd) {
-  SocketAddress address;
-  socklen_t length = SocketAddress::capacity();
+FabricAddress name_of(int fd) {
+  FabricAddress address;
+  socklen_t length = FabricAddress::capacity();
   EXPECT_EQ(::getsockname(fd, address.data(), &length), 0);
   address.set_length(length);
   return address;
@@ -18,13 +18,13 @@ SocketAddress name_of(int fd) {
 
 TEST(SocketSearch, FindsTheEndsOfAConnection) {
   const Fd listener(::socket(AF_INET, SOCK_STREAM, 0)), dialler(::socket(AF_INET, SOCK_STREAM, 0));
-  const SocketAddress any = *SocketAddress::from_host("127.0.0.1", 0);
+  const FabricAddress any = *FabricAddress::from_host("127.0.0.1", 0);
   ASSERT_EQ(::bind(listener.get(), any.data(), any.length()), 0);
   ASSERT_EQ(::listen(listener.get(), 1), 0);
-  const SocketAddress address = name_of(listener.get());
+  const FabricAddress address = name_of(listener.get());
   ASSERT_EQ(::connect(dialler.get(), address.data(), address.length()), 0);
   const Fd accepted(::accept(listener.get(), nullptr, nullptr));
-  const SocketAddress local = name_of(dialler.get());
+  const FabricAddress local = name_of(dialler.get());
 
   EXPECT_EQ(find_listening_socket(address), listener.get());
   EXPECT_EQ(find_lane_socket(local, address), dialler.get());

@@ -121,7 +121,7 @@ TEST(LibfabricTransport, AKilledProcessIsReportedOnIdleAndBusyLanes) {
 TEST(LibfabricTransport, StrangersAtThePortDoNoHarm) {
   auto server = make_libfabric_transport().value(), client = make_libfabric_transport().value();
   const std::string address = *server->listen(kLocal);
-  const SocketAddress target = *SocketAddress::from_text(address);
+  const FabricAddress target = *FabricAddress::from_text(address);
   std::vector<Fd> strangers;
   const std::string silent, noise(1000, 'x'), request = "GET / HTTP/1.0\r\n\r\n";
   for (const std::string& words : {silent, noise, request}) {
