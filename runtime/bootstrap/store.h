@@ -33,6 +33,9 @@ class Store {
 
   // An independent connection to the same service.
   virtual Result<std::unique_ptr<Store>> clone() = 0;
+
+  // The numeric address of the host that serves the keys; empty where there is none, or it is not known.
+  virtual std::string server_host() const { return {}; }
 };
 
 }  // namespace isthmus
