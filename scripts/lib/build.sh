@@ -23,8 +23,9 @@ export CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=1
 
 configure() {
   local preset=$1
-  # Ninja itself configures again when a CMake file changed; a new interpreter is what it cannot see.
-  if [ -f "build/$preset/build.ninja" ] && [ "build/$preset/build.ninja" -nt .venv/pyvenv.cfg ]; then
+  local configured=build/$preset/build.ninja
+  # Ninja itself configures again when a CMake file changed; presets and a new interpreter are what it cannot see.
+  if [ -f "$configured" ] && [ "$configured" -nt .venv/pyvenv.cfg ] && [ "$configured" -nt CMakePresets.json ]; then
     echo "    build/$preset is configured"
     return
   fi
