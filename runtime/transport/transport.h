@@ -33,7 +33,7 @@ struct TransportCapabilities {
   // A killed peer shows as kLaneDown without a deadline of ours, on lanes that have a receive posted: while a message
   // waits for one, an adapter need not look at the connection.
   bool reports_peer_death = false;
-  bool has_backpressure = false;    // without posted receives a sender stops after a bounded number of bytes
+  bool has_backpressure = false;  // without posted receives a sender stops after a bounded number of bytes
 };
 
 struct ListenOptions {
@@ -60,17 +60,17 @@ enum class TransportEventKind : std::uint8_t {
 struct TransportEvent {
   TransportEventKind kind = TransportEventKind::kLaneDown;
   LaneId lane = 0;
-  std::uint64_t token = 0;   // kSent, kReceived: as given to send() or receive()
-  std::size_t bytes = 0;     // kReceived
-  Status status;             // kSent, kReceived: not ok when the lane went down before; kLaneDown: the reason
-  std::string greeting;      // kLaneAccepted
+  std::uint64_t token = 0;  // kSent, kReceived: as given to send() or receive()
+  std::size_t bytes = 0;    // kReceived
+  Status status;            // kSent, kReceived: not ok when the lane went down before; kLaneDown: the reason
+  std::string greeting;     // kLaneAccepted
 };
 
 // For messages and for `isthmus info`; empty where the adapter has no such thing.
 struct LaneInfo {
-  std::string local_address;   // "10.77.0.1:40001"
+  std::string local_address;  // "10.77.0.1:40001"
   std::string remote_address;
-  std::string congestion;      // TCP_CONGESTION read back from the lane's own socket
+  std::string congestion;  // TCP_CONGESTION read back from the lane's own socket
 };
 
 class Transport {

@@ -50,9 +50,9 @@ struct LibfabricLane {
   LaneId id = 0;
   bool accepted = false;  // a peer opened it
   bool up = false;
-  bool failing = false;   // to be taken down for `failure`
+  bool failing = false;  // to be taken down for `failure`
   Status failure;
-  std::string greeting;   // of an accepted lane that is not up yet
+  std::string greeting;  // of an accepted lane that is not up yet
   std::string local_address, remote_address;
   LibfabricOp* first = nullptr;
   LibfabricOp* last = nullptr;

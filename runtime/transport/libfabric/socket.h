@@ -1,5 +1,5 @@
-// Finds the sockets that libfabric keeps to itself among this process's descriptors, by their addresses. FI_GET_FD, which
-// would hand them out, exists only from libfabric 2.2 on.
+// Finds the sockets that libfabric keeps to itself among this process's descriptors, by their addresses. FI_GET_FD,
+// which would hand them out, exists only from libfabric 2.2 on.
 //
 // Threads: any thread. A search costs O(open descriptors) system calls, so it has no place on the path of a message.
 #pragma once

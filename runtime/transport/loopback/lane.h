@@ -55,11 +55,11 @@ class LoopbackWire {
   };
   using Copy = std::vector<std::byte>;
   struct Direction {
-    RingQueue<Copy> copies;            // what the sender was told is sent, oldest first
+    RingQueue<Copy> copies;  // what the sender was told is sent, oldest first
     std::size_t copied_bytes = 0;
-    RingQueue<PostedSend> sends;       // in their owner's memory, behind the copies
+    RingQueue<PostedSend> sends;  // in their owner's memory, behind the copies
     RingQueue<PostedReceive> receives;
-    std::vector<Copy> spare;           // memory of earlier copies
+    std::vector<Copy> spare;  // memory of earlier copies
   };
 
   // All with mutex_ held. `from` is the sending side of a direction.

@@ -81,9 +81,8 @@ Result<LaneId> LoopbackTransport::connect(std::string_view address, std::string_
     mailbox_->post(std::move(answer));
     return id;
   }
-  auto wire = std::make_shared<LoopbackWire>(
-      LoopbackEnd{mailbox_, id, format_loopback_address(fabric_->new_number())},
-      LoopbackEnd{peer, peer->new_lane_id(), format_loopback_address(number)});
+  auto wire = std::make_shared<LoopbackWire>(LoopbackEnd{mailbox_, id, format_loopback_address(fabric_->new_number())},
+                                             LoopbackEnd{peer, peer->new_lane_id(), format_loopback_address(number)});
   lanes_.emplace(id, Lane{wire, 0});
   answer.event.kind = TransportEventKind::kLaneUp;
   mailbox_->post(std::move(answer));  // before the peer learns of the lane, which it may take down at once

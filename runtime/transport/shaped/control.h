@@ -24,9 +24,9 @@ struct Shape {
 struct ShapedState {
   Shape shape;
   bool cut = false;
-  std::uint64_t heals = 0;   // how often heal() and reset_lanes() were called
+  std::uint64_t heals = 0;  // how often heal() and reset_lanes() were called
   std::uint64_t resets = 0;
-  Duration stall{0};         // of the last heal
+  Duration stall{0};  // of the last heal
 };
 
 class ShapedControl {

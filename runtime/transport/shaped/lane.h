@@ -53,20 +53,20 @@ struct ShapedLane {
   };
 
   LaneId id = 0;
-  LaneId inner = 0;  // 0 until the inner transport was asked to open it
+  LaneId inner = 0;               // 0 until the inner transport was asked to open it
   std::string address, greeting;  // of a lane that is to be opened
   TimePoint dial_at = kNever;
   bool inner_up = false;
-  bool up = false;       // the caller was told
-  bool closing = false;  // down but for what the inner transport still has to return
+  bool up = false;                // the caller was told
+  bool closing = false;           // down but for what the inner transport still has to return
   Status down_work, down_reason;  // closing: what posted work comes back with, and what kLaneDown says
 
   TimePoint out_not_before{}, in_not_before{};  // after a heal
-  RingQueue<Outgoing> out;       // copies on their way to the inner transport
-  std::size_t buffered_bytes = 0;  // in copies, until the inner transport is done with them
+  RingQueue<Outgoing> out;                      // copies on their way to the inner transport
+  std::size_t buffered_bytes = 0;               // in copies, until the inner transport is done with them
   bool inner_full = false;
-  RingQueue<Held> held;          // sends that wait for room in the buffer
-  int open_sends = 0;            // accepted, and kSent not collected yet
+  RingQueue<Held> held;  // sends that wait for room in the buffer
+  int open_sends = 0;    // accepted, and kSent not collected yet
   RingQueue<Incoming> in;
   TimePoint last_out_due{}, last_in_due{};
 };

@@ -12,10 +12,10 @@
 namespace isthmus {
 
 struct DirectionShape {
-  Duration delay{0};              // one way
-  Duration jitter{0};             // up to this much more, uniform; order within a lane is kept
-  double rate_bytes_per_sec = 0;  // of all lanes together; 0: no limit
-  double loss = 0;                // the chance in [0, 1] that a message meets a loss
+  Duration delay{0};                                     // one way
+  Duration jitter{0};                                    // up to this much more, uniform; order within a lane is kept
+  double rate_bytes_per_sec = 0;                         // of all lanes together; 0: no limit
+  double loss = 0;                                       // the chance in [0, 1] that a message meets a loss
   Duration loss_delay = std::chrono::milliseconds(200);  // what a retransmission costs it, and so all behind it
 };
 

@@ -356,8 +356,8 @@ Result<std::unique_ptr<Transport>> make_shaped_transport(std::unique_ptr<Transpo
   if (!epoll.valid()) return unavailable("cannot make an epoll descriptor: {}", errno_message(errno));
   ISTHMUS_RETURN_IF_ERROR(watch(epoll.get(), inner->wait_fd()));
   ISTHMUS_RETURN_IF_ERROR(watch(epoll.get(), control->wake_fd().get()));
-  return std::unique_ptr<Transport>(std::make_unique<ShapedTransport>(std::move(inner), std::move(control), clock, seed,
-                                                                      std::move(epoll)));
+  return std::unique_ptr<Transport>(
+      std::make_unique<ShapedTransport>(std::move(inner), std::move(control), clock, seed, std::move(epoll)));
 }
 
 }  // namespace isthmus

@@ -146,7 +146,8 @@ TEST_P(TransportConformance, AMessageLongerThanItsBufferIsCorruption) {
   ASSERT_EQ(b->receive(lanes.accepted, guard, 2), PostResult::kAccepted);
   ASSERT_EQ(a->send(lanes.dialled, message, 3), PostResult::kAccepted);
   ASSERT_TRUE(pump_until({&a, &b}, [&] {
-    return b.find(TransportEventKind::kLaneDown, lanes.accepted) && a.find(TransportEventKind::kLaneDown, lanes.dialled);
+    return b.find(TransportEventKind::kLaneDown, lanes.accepted) &&
+           a.find(TransportEventKind::kLaneDown, lanes.dialled);
   }));
   EXPECT_EQ(b.find(TransportEventKind::kLaneDown, lanes.accepted)->status.code(), StatusCode::kCorruption);
   EXPECT_EQ(a.find(TransportEventKind::kLaneDown, lanes.dialled)->status.code(), StatusCode::kUnavailable);
@@ -173,8 +174,8 @@ TEST_P(TransportConformance, EveryPostHasOneEvent) {
       Station& station = from_a ? a : b;
       const LaneId lane = from_a ? lanes.dialled : lanes.accepted;
       const std::size_t bytes = 1 + random() % message.size();
-      const PostResult result = is_send ? station->send(lane, ConstBytes(message).first(bytes), i)
-                                        : station->receive(lane, sinks[i], i);
+      const PostResult result =
+          is_send ? station->send(lane, ConstBytes(message).first(bytes), i) : station->receive(lane, sinks[i], i);
       if (result == PostResult::kAccepted) ++open[from_a ? 0 : 1][{lane, i}];
       if (random() % 4 == 0) a.pump(), b.pump();
     }

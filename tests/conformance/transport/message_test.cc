@@ -140,7 +140,8 @@ TEST_P(TransportConformance, WithoutReceivesASenderStops) {
   std::vector<std::byte> buffer(65536);
   for (std::uint64_t i = 0; i < accepted; ++i) {
     ASSERT_EQ(b->receive(lanes.accepted, buffer, i), PostResult::kAccepted);
-    ASSERT_TRUE(pump_until({&a, &b}, [&] { return b.count(TransportEventKind::kReceived) == static_cast<int>(i + 1); }));
+    ASSERT_TRUE(
+        pump_until({&a, &b}, [&] { return b.count(TransportEventKind::kReceived) == static_cast<int>(i + 1); }));
     ASSERT_EQ(buffer, message);
   }
   EXPECT_TRUE(pump_until({&a, &b}, [&] { return a.count(TransportEventKind::kSent) == static_cast<int>(accepted); }));

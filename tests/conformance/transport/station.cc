@@ -79,9 +79,10 @@ LanePair TransportConformance::open_lane(Station& dialler, Station& listener, co
   const auto dialled = dialler->connect(address, greeting);
   EXPECT_TRUE(dialled.ok()) << dialled.status().to_string();
   lanes.dialled = *dialled;
-  EXPECT_TRUE(pump_until({&dialler, &listener}, [&] {
-    return dialler.find(TransportEventKind::kLaneUp, lanes.dialled) && listener.find_accepted(greeting);
-  })) << "the lane to " << address << " did not come up";
+  EXPECT_TRUE(pump_until(
+      {&dialler, &listener},
+      [&] { return dialler.find(TransportEventKind::kLaneUp, lanes.dialled) && listener.find_accepted(greeting); }))
+      << "the lane to " << address << " did not come up";
   if (const TransportEvent* accepted = listener.find_accepted(greeting)) lanes.accepted = accepted->lane;
   return lanes;
 }

@@ -11,7 +11,9 @@ using ::testing::StartsWith;
 
 class LibfabricListenerTest : public ::testing::Test {
  protected:
-  Result<LibfabricListener> listen(const ListenOptions& options) { return LibfabricListener::create(*domain_, options); }
+  Result<LibfabricListener> listen(const ListenOptions& options) {
+    return LibfabricListener::create(*domain_, options);
+  }
 
   std::unique_ptr<LibfabricDomain> domain_ = LibfabricDomain::create().value();
 };

@@ -154,7 +154,9 @@ TEST(LibfabricTransport, HasNoThreadsOfItsOwn) {
     ::closedir(folder);
     return count;
   };
-  { const auto first = make_libfabric_transport(); }  // whatever providers start once
+  {
+    const auto first = make_libfabric_transport();
+  }  // whatever providers start once
   const int before = threads();
   auto a = make_libfabric_transport().value(), b = make_libfabric_transport().value();
   ASSERT_TRUE(a->connect(*b->listen(kLocal), "").ok());

@@ -9,9 +9,8 @@ namespace {
 TEST(ShapedControl, EachChangeIsANewVersionAndWakes) {
   const auto control = *ShapedControl::create({});
   const std::vector<void (*)(ShapedControl&)> changes = {
-      [](ShapedControl& c) { c.set_shape({}); }, [](ShapedControl& c) { c.cut(); },
-      [](ShapedControl& c) { c.heal(); },        [](ShapedControl& c) { c.reset_lanes(); },
-      [](ShapedControl& c) { c.wake(); },
+      [](ShapedControl& c) { c.set_shape({}); }, [](ShapedControl& c) { c.cut(); },  [](ShapedControl& c) { c.heal(); },
+      [](ShapedControl& c) { c.reset_lanes(); }, [](ShapedControl& c) { c.wake(); },
   };
   for (const auto change : changes) {
     control->wake_fd().drain();
