@@ -38,11 +38,18 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--width", type=int, default=256, help="of the hidden layers")
     parser.add_argument("--batch-per-rank", type=int, default=16)
     parser.add_argument("--timeout", type=float, default=60, help="of a collective without progress, in seconds")
-    parser.add_argument("--reference", action=argparse.BooleanOptionalAction, default=True,
-                        help="compare with a single process on the same global batches")
-    parser.add_argument("--die", metavar="RANK:STEP", help="this rank kills itself before this step, to see what happens")
-    parser.add_argument("--marker", type=pathlib.Path,
-                        help="a file whose time of change says when something was broken on purpose (--die touches it)")
+    parser.add_argument(
+        "--reference",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="compare with a single process on the same global batches",
+    )
+    parser.add_argument("--die", metavar="RANK:STEP", help="this rank kills itself before this step")
+    parser.add_argument(
+        "--marker",
+        type=pathlib.Path,
+        help="a file whose time of change says when something was broken on purpose (--die touches it)",
+    )
     return parser.parse_args()
 
 
@@ -144,10 +151,14 @@ def train(arguments: argparse.Namespace, progress: Progress) -> bool:
         return good
     print(f"parameters are {'equal' if good else 'NOT equal'} on all {world} ranks", flush=True)
     if arguments.reference:
-        difference, tolerance = difference_from_reference(arguments, model.module, size * world), TOLERANCE[arguments.dtype]
+        difference = difference_from_reference(arguments, model.module, size * world)
+        tolerance = TOLERANCE[arguments.dtype]
         good = good and difference < tolerance
-        print(f"largest difference from one process on the same batches: {difference:.3g} of the largest parameter "
-              f"({arguments.dtype}; allowed {tolerance:g})", flush=True)
+        print(
+            f"largest difference from one process on the same batches: {difference:.3g} of the largest parameter "
+            f"({arguments.dtype}; allowed {tolerance:g})",
+            flush=True,
+        )
     return good
 
 
@@ -161,7 +172,8 @@ def main() -> int:
         dist.barrier()  # nobody leaves while rank 0 trains its reference: leaving is an error to who still works
         dist.destroy_process_group()
     except Exception as error:  # noqa: BLE001  whatever ends this rank is told with the rank and the time
-        print(f"rank {rank}: failed {progress.describe()}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        text = f"rank {rank}: failed {progress.describe()}: {type(error).__name__}: {error}"
+        print(text, file=sys.stderr, flush=True)
         return 1
     return 0 if good else 1
 

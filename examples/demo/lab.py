@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -27,7 +28,10 @@ class Wan:
     rtt: str
 
     def describe(self) -> str:
-        return f"{self.sites} sites x {self.ranks_per_site} ranks, {self.rate} per site each way, {self.rtt} round trip"
+        """With "50mbit" and "60ms" written for people."""
+        rate = re.sub(r"^([\d.]+)([kmg])bit$", lambda found: f"{found[1]} {found[2].upper()}bit/s", self.rate)
+        rtt = re.sub(r"^([\d.]+)([a-z]+)$", r"\1 \2", self.rtt)
+        return f"{self.sites} sites x {self.ranks_per_site} ranks, {rate} per site each way, {rtt} round trip"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,28 +64,43 @@ def command_line(
     ]
 
 
+def stream(command: list[str], log_path: pathlib.Path) -> int:
+    """Shows and keeps what the command prints; its status."""
+    # One thread per rank: more would only fight for the cores. Errors of torch's C++ still show, notices do not.
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "TORCH_CPP_LOG_LEVEL": "ERROR", "PYTHONUNBUFFERED": "1"}
+    print("$ " + " ".join(command), flush=True)
+    with (
+        open(log_path, "w") as log,
+        subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        ) as process,
+    ):
+        try:
+            for line in process.stdout:
+                print("    " + line, end="", flush=True)
+                log.write(line)
+        except BaseException:
+            process.terminate()  # the lab ends its ranks and removes its namespaces
+            raise
+    return process.returncode
+
+
 def execute(
     isthmus: str, run: Run, wan: Wan, out: pathlib.Path, train_arguments: list[str], budget_seconds: float
 ) -> dict:
-    """What rank 0 measured, with `wall_seconds` of the whole run; raises RunFailed, after its output was shown."""
-    command = command_line(isthmus, run, wan, out, train_arguments, budget_seconds)
-    # One thread per rank: more would only fight for the cores. Errors of torch's C++ still show, notices do not.
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "TORCH_CPP_LOG_LEVEL": "ERROR", "PYTHONUNBUFFERED": "1"}
-    (out / f"{run.name}.json").unlink(missing_ok=True)
-    print("$ " + " ".join(command), flush=True)
+    """What rank 0 measured, with `wall_seconds` of the whole run and the lab's own counts as `lab`."""
+    result, log = out / f"{run.name}.json", out / f"{run.name}.log"
+    result.unlink(missing_ok=True)
     start = time.monotonic()
-    with open(out / f"{run.name}.log", "w") as log:
-        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              errors="replace") as process:
-            try:
-                for line in process.stdout:
-                    print("    " + line, end="", flush=True)
-                    log.write(line)
-            except BaseException:
-                process.terminate()  # the lab ends its ranks and removes its namespaces
-                raise
+    try:
+        status = stream(command_line(isthmus, run, wan, out, train_arguments, budget_seconds), log)
+    except OSError as error:
+        raise RunFailed(f"{run.title}: cannot run {isthmus}: {error}") from error
     wall = time.monotonic() - start
-    if process.returncode != 0:
-        raise RunFailed(f"{run.title}: the lab ended with status {process.returncode} after {wall:.0f} s; its output is "
-                        f"above and in {log.name}")
-    return json.loads((out / f"{run.name}.json").read_text()) | {"wall_seconds": wall}
+    if status != 0:
+        raise RunFailed(
+            f"{run.title}: the lab ended with status {status} after {wall:.0f} s; its output is above and in {log}"
+        )
+    lab = json.loads((out / f"{run.name}-wire.json").read_text())
+    lab["congestion_control"] = re.search(r"congestion control (\w+)", log.read_text())[1]
+    return json.loads(result.read_text()) | {"wall_seconds": wall, "lab": lab}

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import pathlib
 
-import matplotlib
-
-matplotlib.use("Agg")  # no display is needed
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.axes import Axes  # noqa: E402
-
-from lab import Wan  # noqa: E402
-from results import Measured, allreduce_bound_bytes  # noqa: E402
+from lab import Wan
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from results import Measured, allreduce_bound_bytes
 
 COLORS = {"isthmus": "#0b6e99", "no-wan": "#7a8699", "gloo": "#c4661f"}
 
@@ -37,7 +33,9 @@ def draw_step_times(axes: Axes, runs: list[Measured]) -> None:
         median = run.median_step_seconds
         low, high = run.step_percentile_seconds(10), run.step_percentile_seconds(90)
         axes.bar(position, median, color=color_of(run), width=0.6, yerr=[[median - low], [high - median]], capsize=4)
-        axes.annotate(f"{median:.2f} s", (position, high), ha="center", va="bottom", xytext=(0, 3), textcoords="offset points")
+        axes.annotate(
+            f"{median:.2f} s", (position, high), ha="center", va="bottom", xytext=(0, 3), textcoords="offset points"
+        )
     axes.set_title("Step time: median, 10th to 90th percentile")
     axes.set_ylabel("seconds")
     label_bars(axes, runs)
@@ -48,13 +46,16 @@ def draw_wan_bytes(axes: Axes, runs: list[Measured], wan: Wan) -> None:
     for position, run in enumerate(counted):
         sent = run.wan_bytes_per_step / 1e6
         axes.bar(position, sent, color=color_of(run), width=0.6)
-        axes.annotate(f"{sent:.2f} MB", (position, sent), ha="center", va="bottom", xytext=(0, 3), textcoords="offset points")
+        axes.annotate(
+            f"{sent:.2f} MB", (position, sent), ha="center", va="bottom", xytext=(0, 3), textcoords="offset points"
+        )
     bound = allreduce_bound_bytes(runs[0], wan.sites) / 1e6
     axes.axhline(bound, color="#1d2330", linestyle=":", label=f"least for an allreduce (computed): {bound:.2f} MB")
     axes.set_title("WAN bytes sent per step and site")
     axes.set_ylabel("MB")
-    axes.legend(frameon=False, loc="lower right")
     label_bars(axes, counted)
+    axes.margins(y=0.3)
+    axes.legend(frameon=False, loc="upper left")
 
 
 def label_bars(axes: Axes, runs: list[Measured]) -> None:
@@ -63,7 +64,8 @@ def label_bars(axes: Axes, runs: list[Measured]) -> None:
 
 
 def write(path: pathlib.Path, wan: Wan, runs: list[Measured]) -> None:
-    figure, axes = plt.subplots(2, 2, figsize=(12, 8.5), layout="constrained")
+    figure = Figure(figsize=(12, 8.5), layout="constrained")  # without pyplot, which would look for a display
+    axes = figure.subplots(2, 2)
     draw_losses(axes[0][0], runs, by_time=False)
     draw_losses(axes[0][1], runs, by_time=True)
     draw_step_times(axes[1][0], runs)
@@ -72,4 +74,3 @@ def write(path: pathlib.Path, wan: Wan, runs: list[Measured]) -> None:
         each.spines[["top", "right"]].set_visible(False)
     figure.suptitle(f"One model, {wan.describe()}")
     figure.savefig(path, dpi=110)
-    plt.close(figure)

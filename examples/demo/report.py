@@ -32,8 +32,10 @@ def rows(wan: Wan, runs: list[Measured]) -> list[list[str]]:
         row("", lambda run: run.run.title),
         row("steps", lambda run: f"{run.steps} of {run.data['steps_asked']}"),
         row("step time, median", lambda run: f"{run.median_step_seconds:.3f} s"),
-        row("step time, 10th to 90th percentile", lambda run: " to ".join(
-            f"{run.step_percentile_seconds(percent):.3f}" for percent in (10, 90)) + " s"),
+        row(
+            "step time, 10th to 90th percentile",
+            lambda run: " to ".join(f"{run.step_percentile_seconds(percent):.3f}" for percent in (10, 90)) + " s",
+        ),
         row("efficiency against no WAN", efficiency),
         row("WAN bytes sent per step and site", wan_bytes),
         row("training loss at the first step", lambda run: f"{run.losses[0]:.3f}"),
@@ -56,13 +58,19 @@ def statements(wan: Wan, runs: list[Measured]) -> list[str]:
         f"Text: {data['corpus_bytes']:,} bytes of the standard library's sources (SHA-256 {data['corpus_digest']}...); "
         f"{data['batch_per_rank']} windows of {data['window_bytes']} bytes per rank and step. Losses are in nats per "
         "byte, the mean of all ranks.",
-        f"Step times are rank 0's, without the first {data['first_measured_step']} steps. Efficiency is the median step "
-        "time without a WAN divided by that of the run.",
-        "WAN bytes are what the kernel of each site sent, IP and TCP headers included (mean of the sites). An allreduce "
-        f"of the gradients between {wan.sites} sites must send at least {allreduce_bound_bytes(runs[0], wan.sites) / 1e6:.3f} "
-        "MB per site: computed, not measured.",
+        f"Step times are rank 0's, without the first {data['first_measured_step']} steps. Efficiency is the median "
+        "step time without a WAN divided by that of the run.",
+        "WAN bytes are what the kernel of each site sent, IP and TCP headers included (mean of the sites). An "
+        f"allreduce of the gradients between {wan.sites} sites must send at least "
+        f"{allreduce_bound_bytes(runs[0], wan.sites) / 1e6:.3f} MB per site: computed, not measured.",
     ]
     for run in runs:
+        if not run.run.flat:
+            lines.append(
+                f"{run.run.title}: TCP with {run.lab['congestion_control']}; over the whole run, its start included, "
+                f"the emulator carried {run.carried_bytes / 1e6:.1f} MB, was at most {run.lab['latest_ms']:.1f} ms "
+                f"late and lost {run.lab['emulator_dropped_packets']} packets by itself."
+            )
         if run.was_cut_short:
             lines.append(
                 f"{run.run.title} made {run.steps} of {run.data['steps_asked']} steps: more did not fit into its "
@@ -70,16 +78,23 @@ def statements(wan: Wan, runs: list[Measured]) -> list[str]:
             )
     for run in runs[1:]:
         difference, count = largest_loss_difference(runs[0], run)
-        lines.append(f"Over their {count} common steps the losses of '{runs[0].run.title}' and '{run.run.title}' differ by "
-                     f"at most {difference:.2g}: the sums are rounded in different orders.")
+        lines.append(
+            f"Over their {count} common steps the losses of '{runs[0].run.title}' and '{run.run.title}' differ by at "
+            f"most {difference:.2g}: the sums are rounded in different orders."
+        )
     return lines
 
 
 def as_text(wan: Wan, runs: list[Measured]) -> str:
     table = rows(wan, runs)
     widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
-    lines = ["  ".join(cell.ljust(width) if column == 0 else cell.rjust(width)
-                       for column, (cell, width) in enumerate(zip(line, widths, strict=True))) for line in table]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in table
+    ]
     lines.insert(1, "-" * len(lines[0]))
     return "\n".join([*lines, "", *statements(wan, runs)])
 
@@ -97,6 +112,7 @@ li { margin: .3rem 0 }
 
 def write_html(path: pathlib.Path, wan: Wan, runs: list[Measured], picture: pathlib.Path) -> None:
     """One file that needs nothing else."""
+
     def cells(tag: str, line: list[str]) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line) + "</tr>"
 

@@ -17,6 +17,7 @@ class Measured:
         self.ends_seconds: list[float] = data["ends_seconds"]
         self.steps: int = data["steps"]
         self.wall_seconds: float = data["wall_seconds"]
+        self.lab: dict[str, Any] = data["lab"]  # its --stats-json
 
     @property
     def measured_step_seconds(self) -> list[float]:
@@ -35,6 +36,11 @@ class Measured:
         if self.run.flat or self.data["counted_steps"] == 0:
             return None
         return statistics.mean(self.data["sent_bytes_of_sites"]) / self.data["counted_steps"]
+
+    @property
+    def carried_bytes(self) -> int:
+        """By the emulated WAN, from all sites, in the whole run."""
+        return sum(site["up_bytes"] for site in self.lab["sites"])
 
     @property
     def was_cut_short(self) -> bool:

@@ -28,9 +28,13 @@ RUNS = [
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=60, help="of each run, at most (default: %(default)s)")
-    parser.add_argument("--budget-seconds", type=float, default=85,
-                        help="a run that could not end its steps within this time makes fewer (default: %(default)s)")
-    parser.add_argument("--batch-per-rank", type=int, default=12, help="windows of text (default: %(default)s)")
+    parser.add_argument(
+        "--budget-seconds",
+        type=float,
+        default=85,
+        help="a run that could not end its steps within this time makes fewer (default: %(default)s)",
+    )
+    parser.add_argument("--batch-per-rank", type=int, default=16, help="windows of text (default: %(default)s)")
     parser.add_argument("--sites", type=int, default=3)
     parser.add_argument("--ranks-per-site", type=int, default=2)
     parser.add_argument("--rate", default="50mbit", help="of each site's line (default: %(default)s)")

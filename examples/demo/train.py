@@ -17,11 +17,10 @@ import time
 
 import torch
 import torch.distributed as dist
-from torch import nn
-from torch.nn.parallel import DistributedDataParallel
-
 from data import Corpus, standard_library_text
 from model import ByteModel, ModelSize
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 from wire import sent_bytes
 
 # DDP lays out its buckets anew after the first step, and the first steps open connections: they are not measured.
@@ -31,6 +30,7 @@ TRIAL_STEPS = 3
 BUCKET_MIB = 1  # several buckets, so that gradients travel while others are still computed
 PEAK_LEARNING_RATE = 4e-3
 RISING_STEPS = 8
+WINDOW_BYTES = 128
 HELD_OUT_WINDOWS = 48
 
 
@@ -55,7 +55,7 @@ class Trainer:
             ByteModel(self.size), bucket_cap_mb=BUCKET_MIB, gradient_as_bucket_view=True
         )
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=PEAK_LEARNING_RATE, betas=(0.9, 0.95))
-        self.corpus = Corpus(standard_library_text(), self.size.window)
+        self.corpus = Corpus(standard_library_text(), WINDOW_BYTES)
         self.rank = dist.get_rank()
         self.losses: list[float] = []
         self.ends: list[float] = []  # seconds since the first step began
@@ -146,7 +146,7 @@ def train(arguments: argparse.Namespace) -> dict:
         "parameter_count": sum(p.numel() for p in parameters),
         "gradient_bytes": sum(p.numel() * p.element_size() for p in parameters),
         "batch_per_rank": arguments.batch_per_rank,
-        "window_bytes": trainer.size.window,
+        "window_bytes": WINDOW_BYTES,
         "corpus_bytes": trainer.corpus.size_bytes,
         "corpus_digest": trainer.corpus.digest,
         "budget_seconds": arguments.budget_seconds,

@@ -26,6 +26,8 @@ def measured(name: str, seconds: float, steps: int = 10, flat: bool = False, sen
         "sent_bytes_of_sites": [sent, sent, sent], "gradient_bytes": 3_000_000, "parameter_count": 750_000,
         "held_out_loss": 4.2, "wall_seconds": 100.0, "model": "a model", "torch": "2.13.0", "corpus_bytes": 1000,
         "corpus_digest": "0123456789ab", "batch_per_rank": 3, "window_bytes": 128,
+        "lab": {"congestion_control": "bbr", "latest_ms": 0.4, "emulator_dropped_packets": 0,
+                "sites": [{"up_bytes": 2_000_000}] * 3},
     }  # fmt: skip
     return Measured(Run(name, f"title of {name}", "gloo" if name == "gloo" else "isthmus", flat), data)
 
@@ -62,6 +64,12 @@ def test_fewer_steps_are_said_plainly(runs):
     assert "title of gloo made 6 of 10 steps" in text
     assert "title of isthmus made" not in text
     assert "training loss at step 6" in text
+
+
+def test_the_lab_is_described_in_words_and_counts(runs):
+    text = report.as_text(WAN, runs)
+    assert "3 sites x 2 ranks, 50 Mbit/s per site each way, 60 ms round trip" in text
+    assert "TCP with bbr" in text and "carried 6.0 MB, was at most 0.4 ms late" in text
 
 
 def test_losses_are_compared_over_common_steps(runs):
