@@ -74,7 +74,7 @@ try:
 except TypeError as error:
     print(error)
 """
-    expected = "0:00:09 0:00:07 0:30:00 isthmus [0]\nisthmus: pg_options must be isthmus.Options, got dict"
+    expected = "0:00:09 0:00:07 0:30:00 isthmus []\nisthmus: pg_options must be isthmus.Options, got dict"
     assert_prints(python(code), expected)
 
 

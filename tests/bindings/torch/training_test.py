@@ -4,6 +4,7 @@ import copy
 
 import pytest
 import torch
+import torch._dynamo  # noqa: F401  DDP needs it: here it is imported once, not by every rank
 import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from torch.nn.parallel import DistributedDataParallel
