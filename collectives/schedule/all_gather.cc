@@ -40,7 +40,8 @@ class AllGather {
   }
 
   void reserve() {
-    const auto ranks = static_cast<std::size_t>(sites_.size()), mates = static_cast<std::size_t>(sites_.local_size(site_));
+    const auto ranks = static_cast<std::size_t>(sites_.size()),
+               mates = static_cast<std::size_t>(sites_.local_size(site_));
     std::size_t relayed = 0;
     for (int source = 0; source < sites_.size(); ++source) relayed += relay_of(site_, source) == request_.rank ? 1 : 0;
     const std::size_t own = static_cast<std::size_t>(sites_.site_count()) + mates;
@@ -57,8 +58,7 @@ class AllGather {
     }
     for (const int mate : sites_.ranks_of(site_)) {
       if (mate == request_.rank) continue;
-      own_sends_.push_back(
-          builder_.send(mate, round(request_.rank, index, Phase::kFromHandler), own, range.size, {}));
+      own_sends_.push_back(builder_.send(mate, round(request_.rank, index, Phase::kFromHandler), own, range.size, {}));
     }
   }
 
@@ -66,9 +66,9 @@ class AllGather {
     const int relay = relay_of(site_, source);
     const bool over_wan = relay == request_.rank;
     const Region target = output_of(source, range_of(index).begin);
-    const StepIndex received =
-        builder_.receive(over_wan ? source : relay, round(source, index, over_wan ? Phase::kFinal : Phase::kFromHandler),
-                         target, range_of(index).size, {});
+    const StepIndex received = builder_.receive(over_wan ? source : relay,
+                                                round(source, index, over_wan ? Phase::kFinal : Phase::kFromHandler),
+                                                target, range_of(index).size, {});
     if (!over_wan) return;
     for (const int mate : sites_.ranks_of(site_)) {
       if (mate == request_.rank) continue;

@@ -120,8 +120,8 @@ class Allreduce {
     after_.clear();
     for (int k = 1; k < site_count_; ++k) {
       const int peer = handler((site_ + k) % site_count_, chunk);
-      after_.push_back(builder_.send(peer, round_of(chunk.number, Phase::kPartial), own.operand.region,
-                                     bytes_of(chunk), After(own.ready)));
+      after_.push_back(builder_.send(peer, round_of(chunk.number, Phase::kPartial), own.operand.region, bytes_of(chunk),
+                                     After(own.ready)));
     }
     return reduce_all_partials(chunk, own);
   }
@@ -155,8 +155,8 @@ class Allreduce {
         continue;
       }
       const Region region = builder_.allocate_scratch(bytes_of(chunk));
-      after_.push_back(builder_.receive(handler(site, chunk), round_of(chunk.number, Phase::kPartial), region,
-                                        bytes_of(chunk), {}));
+      after_.push_back(
+          builder_.receive(handler(site, chunk), round_of(chunk.number, Phase::kPartial), region, bytes_of(chunk), {}));
       operands_.push_back({.region = region, .exponent = scale_.partial_in_total(site)});
     }
     return builder_.reduce(output_of(chunk), scale_.finish(), operands_, chunk.range.size, after_);
@@ -208,10 +208,10 @@ class Allreduce {
     const bool from_input = place == 1 && sites_.local_size(first_site) == 1;
     const bool is_wide = is_half(request_.type) && !from_input;
     const Region landing = builder_.allocate_scratch(bytes_of(chunk, is_wide));
-    const StepIndex received = builder_.receive(previous, round_of(chunk.number, Phase::kPartial), landing,
-                                                bytes_of(chunk, is_wide), {});
-    const std::array operands = {
-        ReduceOperand{landing, is_wide, from_input ? scale_.input_in_total() : std::int8_t{0}}, own.operand};
+    const StepIndex received =
+        builder_.receive(previous, round_of(chunk.number, Phase::kPartial), landing, bytes_of(chunk, is_wide), {});
+    const std::array operands = {ReduceOperand{landing, is_wide, from_input ? scale_.input_in_total() : std::int8_t{0}},
+                                 own.operand};
     Finish finish = scale_.finish();
     Region target = output_of(chunk);
     if (!is_owner) {
@@ -241,7 +241,7 @@ class Allreduce {
   const std::size_t element_bytes_;
   const AverageScale scale_;
   ScheduleBuilder builder_;
-  SiteInputs inputs_;                     // of the chunk at hand, as are:
+  SiteInputs inputs_;  // of the chunk at hand, as are:
   std::vector<ReduceOperand> operands_;
   std::vector<StepIndex> after_;
 };

@@ -1,5 +1,6 @@
 // Allreduce between sites, hierarchical in every algorithm: inputs meet at the handler of their shard in each site, the
-// handlers combine the partials of the sites over the WAN, and hand the result to their mates. Chunks flow on their own.
+// handlers combine the partials of the sites over the WAN, and hand the result to their mates. Chunks flow on their
+// own.
 //
 // Threads: pure functions, any thread.
 //

@@ -21,10 +21,10 @@ class AverageScale {
  public:
   AverageScale(DataType type, ReduceOp op, const SiteMap& sites);
 
-  std::int8_t input_in_site(int site) const;       // of an input, when the partial of its site is made
-  std::int8_t partial_in_total(int site) const;    // of the partial of a site, when the result is made
-  std::int8_t input_in_total() const;              // of an input, when the result is made from inputs
-  Finish finish() const { return finish_; }        // of the result
+  std::int8_t input_in_site(int site) const;     // of an input, when the partial of its site is made
+  std::int8_t partial_in_total(int site) const;  // of the partial of a site, when the result is made
+  std::int8_t input_in_total() const;            // of an input, when the result is made from inputs
+  Finish finish() const { return finish_; }      // of the result
 
  private:
   const SiteMap* sites_;

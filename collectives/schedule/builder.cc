@@ -43,8 +43,8 @@ StepIndex ScheduleBuilder::receive(int peer, std::uint32_t round, Region target,
 StepIndex ScheduleBuilder::copy(Region target, Region source, std::size_t bytes, std::span<const StepIndex> after) {
   const auto first = static_cast<std::uint32_t>(schedule_.operands.size());
   schedule_.operands.push_back({.region = source});
-  return append(
-      {.kind = StepKind::kCopy, .region = target, .bytes = bytes, .first_operand = first, .operand_count = 1}, after);
+  return append({.kind = StepKind::kCopy, .region = target, .bytes = bytes, .first_operand = first, .operand_count = 1},
+                after);
 }
 
 StepIndex ScheduleBuilder::reduce(Region target, const Finish& finish, std::span<const ReduceOperand> operands,

@@ -40,7 +40,8 @@ class ReduceScatter {
 
   void reserve() {
     std::size_t handled = 0;
-    const auto ranks = static_cast<std::size_t>(sites_.size()), mates = static_cast<std::size_t>(sites_.local_size(site_));
+    const auto ranks = static_cast<std::size_t>(sites_.size()),
+               mates = static_cast<std::size_t>(sites_.local_size(site_));
     const auto sites = static_cast<std::size_t>(sites_.site_count());
     for (int block = 0; block < sites_.size(); ++block) handled += handler_of(site_, block) == request_.rank ? 1 : 0;
     const std::size_t steps = ranks + handled * (mates + 1) + sites + 1;

@@ -1,5 +1,5 @@
-// Reduce-scatter: each site reduces the block of a rank at one of its own ranks, which sends the partial over the WAN to
-// the block's rank; that rank reduces the partials in site order.
+// Reduce-scatter: each site reduces the block of a rank at one of its own ranks, which sends the partial over the WAN
+// to the block's rank; that rank reduces the partials in site order.
 //
 // Threads: pure functions, any thread.
 #pragma once

@@ -12,8 +12,8 @@
 
 namespace isthmus {
 
-// The inputs of a site to one chunk at the rank that handles it: operands in ascending local rank, the own one in place,
-// those of the mates received into scratch.
+// The inputs of a site to one chunk at the rank that handles it: operands in ascending local rank, the own one in
+// place, those of the mates received into scratch.
 struct SiteInputs {
   std::vector<ReduceOperand> operands;
   std::vector<StepIndex> received;

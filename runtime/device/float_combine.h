@@ -16,7 +16,8 @@ template <typename Float>
 using FloatBits = std::conditional_t<sizeof(Float) == 4, std::uint32_t, std::uint64_t>;
 
 template <typename Float>
-inline constexpr FloatBits<Float> kCanonicalNaN = static_cast<FloatBits<Float>>(sizeof(Float) == 4 ? kFloat32NaN : kFloat64NaN);
+inline constexpr FloatBits<Float> kCanonicalNaN =
+    static_cast<FloatBits<Float>>(sizeof(Float) == 4 ? kFloat32NaN : kFloat64NaN);
 
 template <typename Float>
 Float canonical(Float value) {
@@ -25,14 +26,18 @@ Float canonical(Float value) {
 
 struct AddFloats {
   template <typename Float>
-  Float operator()(Float a, Float b) const { return a + b; }
+  Float operator()(Float a, Float b) const {
+    return a + b;
+  }
 };
 struct MultiplyFloats {
   template <typename Float>
-  Float operator()(Float a, Float b) const { return a * b; }
+  Float operator()(Float a, Float b) const {
+    return a * b;
+  }
 };
-// A NaN in either makes a NaN, which stays one. Equal numbers have equal bits, but for the zeros: of those the minimum is
-// -0 if one of them is, the maximum +0 if one of them is.
+// A NaN in either makes a NaN, which stays one. Equal numbers have equal bits, but for the zeros: of those the minimum
+// is -0 if one of them is, the maximum +0 if one of them is.
 struct MinFloats {
   template <typename Float>
   Float operator()(Float a, Float b) const {

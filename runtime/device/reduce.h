@@ -20,12 +20,12 @@ namespace isthmus {
 
 struct ReduceSource {
   const void* data = nullptr;
-  bool wide = false;          // fp32 partials of a half type
-  std::int8_t exponent = 0;   // half types only: multiplied by 2^exponent when loaded
+  bool wide = false;         // fp32 partials of a half type
+  std::int8_t exponent = 0;  // half types only: multiplied by 2^exponent when loaded
 };
 
 struct ReduceTarget {
-  void* data = nullptr;       // may be the data of one source
+  void* data = nullptr;  // may be the data of one source
   bool wide = false;
   std::int8_t exponent = 0;   // half types only: multiplied by 2^exponent (after the division) before rounding
   std::uint32_t divisor = 1;  // divides the result, in the type of accumulation; integers truncate toward zero

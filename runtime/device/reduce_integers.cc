@@ -11,7 +11,8 @@ namespace {
 // it: an integer above the exact quotient is farther away than the rounding reaches (1/value of it, against 2^-24 of a
 // float for 16 bits and 2^-53 of a double for 32).
 template <typename Integer>
-using Divisible = std::conditional_t<sizeof(Integer) <= 2, float, std::conditional_t<sizeof(Integer) == 4, double, std::int64_t>>;
+using Divisible =
+    std::conditional_t<sizeof(Integer) <= 2, float, std::conditional_t<sizeof(Integer) == 4, double, std::int64_t>>;
 
 template <typename Integer>
 struct IntegerFormat {
@@ -63,11 +64,15 @@ struct MultiplyIntegers {
 };
 struct MinIntegers {
   template <typename Integer>
-  Integer operator()(Integer a, Integer b) const { return b < a ? b : a; }
+  Integer operator()(Integer a, Integer b) const {
+    return b < a ? b : a;
+  }
 };
 struct MaxIntegers {
   template <typename Integer>
-  Integer operator()(Integer a, Integer b) const { return a < b ? b : a; }
+  Integer operator()(Integer a, Integer b) const {
+    return a < b ? b : a;
+  }
 };
 
 template <typename Use>

@@ -89,7 +89,8 @@ std::string find_unmatched(const std::vector<Schedule>& schedules) {
   for (const auto& [transfer, bytes] : sent) {
     const auto other = received.find(transfer);
     if (other == received.end()) return name_of(transfer) + " is not received";
-    if (other->second != bytes) return fmt::format("{}: {} bytes sent, {} received", name_of(transfer), bytes, other->second);
+    if (other->second != bytes)
+      return fmt::format("{}: {} bytes sent, {} received", name_of(transfer), bytes, other->second);
   }
   return "a transfer is received that nobody sends";
 }

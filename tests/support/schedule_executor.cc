@@ -49,8 +49,7 @@ bool ScheduleExecutor::is_complete(std::size_t rank) const {
 bool ScheduleExecutor::advance(const Place& place) {
   switch (state_at(place)) {
     case State::kWaiting: return is_ready(place) && start(place);
-    case State::kStarted:
-      return step_at(place).kind == StepKind::kSend ? finish_send(place) : finish_receive(place);
+    case State::kStarted: return step_at(place).kind == StepKind::kSend ? finish_send(place) : finish_receive(place);
     case State::kComplete: return false;
   }
   return false;

@@ -49,7 +49,8 @@ TEST(AllGather, EveryRankHasAllBlocksInRankOrder) {
 
 TEST(AllGather, EachBlockCrossesTheWanOncePerOtherSite) {
   const SiteMap sites({0, 0, 1, 1, 1, 2});
-  const std::vector<Schedule> schedules = build_all(sites, builder_of(sites, {.bytes_per_rank = 1000, .chunk_bytes = 64}));
+  const std::vector<Schedule> schedules =
+      build_all(sites, builder_of(sites, {.bytes_per_rank = 1000, .chunk_bytes = 64}));
   EXPECT_EQ(wan_bytes_sent(schedules, sites), (std::vector<std::size_t>{2 * 2000, 2 * 3000, 2 * 1000}));
   EXPECT_EQ(wan_trips(schedules, sites), 1);
 }

@@ -101,7 +101,8 @@ TEST_P(AllreduceShapes, SpecialNumbersHaveTheSameBytesEverywhere) {
       } while (!check_reducible(request.type, request.op).ok());
       std::vector<Buffer> inputs;
       for (int rank = 0; rank < sites.size(); ++rank) {
-        inputs.push_back(random_bits(request.count * dtype_size_bytes(type), turn * 100 + static_cast<std::uint64_t>(rank)));
+        inputs.push_back(
+            random_bits(request.count * dtype_size_bytes(type), turn * 100 + static_cast<std::uint64_t>(rank)));
       }
       SCOPED_TRACE(describe(shape, request, true));
       run_and_compare(sites, request, inputs, true, turn);
@@ -141,7 +142,8 @@ INSTANTIATE_TEST_SUITE_P(Pairs, AllreduceTypes,
                          });
 
 TEST(Allreduce, LargerBuffersOfManyChunks) {
-  for (const Shape& shape : {Shape{"3x2", {0, 0, 1, 1, 2, 2}}, Shape{"1+3+2", {0, 1, 1, 1, 2, 2}}, Shape{"2x1", {0, 1}}}) {
+  for (const Shape& shape :
+       {Shape{"3x2", {0, 0, 1, 1, 2, 2}}, Shape{"1+3+2", {0, 1, 1, 1, 2, 2}}, Shape{"2x1", {0, 1}}}) {
     const SiteMap sites = shape.sites();
     for (const AllreduceAlgorithm algorithm : kAlgorithms) {
       for (const DataType type : {DataType::kFloat32, DataType::kBFloat16}) {
@@ -158,8 +160,11 @@ TEST(Allreduce, OwnersByWeight) {
   const SiteMap sites({0, 0, 1, 2, 2, 2});
   for (const AllreduceAlgorithm algorithm : {AllreduceAlgorithm::kDirect, AllreduceAlgorithm::kRing}) {
     for (const std::vector<std::uint32_t>& weights : {std::vector<std::uint32_t>{3, 0, 1}, {0, 0, 7}, {1000, 1, 999}}) {
-      const AllreduceRequest request{
-          .count = 503, .type = DataType::kFloat16, .algorithm = algorithm, .chunk_bytes = 64, .owner_weights = weights};
+      const AllreduceRequest request{.count = 503,
+                                     .type = DataType::kFloat16,
+                                     .algorithm = algorithm,
+                                     .chunk_bytes = 64,
+                                     .owner_weights = weights};
       const std::vector<Buffer> inputs = random_inputs(sites, request, 8);
       expect_close_to_exact(request, inputs, run_and_compare(sites, request, inputs, false, 9));
     }
@@ -228,7 +233,8 @@ TEST(Allreduce, SiteOrderDoesNotDependOnThePlaceOfAnElement) {
   request.count *= 4;
   const Buffer together = run_and_compare(sites, request, repeated, false, 1);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + static_cast<std::ptrdiff_t>(i * alone.size())));
+    EXPECT_TRUE(
+        std::equal(alone.begin(), alone.end(), together.begin() + static_cast<std::ptrdiff_t>(i * alone.size())));
   }
 }
 
@@ -279,7 +285,8 @@ TEST(Allreduce, ScratchIsBounded) {
     for (const Schedule& schedule : build_all(sites, builder_of(sites, request))) {
       std::size_t received = 0;
       for (const Step& step : schedule.steps) {
-        if (step.kind == StepKind::kReceive && step.region.space == Space::kScratch) received += (step.bytes + 63) / 64 * 64;
+        if (step.kind == StepKind::kReceive && step.region.space == Space::kScratch)
+          received += (step.bytes + 63) / 64 * 64;
       }
       EXPECT_EQ(schedule.scratch_bytes, received);
       EXPECT_LE(schedule.scratch_bytes, 2 * kCount * sizeof(float));
@@ -321,11 +328,12 @@ TEST(Allreduce, BuildingIsCheap) {
   for (const AllreduceAlgorithm algorithm : kAlgorithms) {
     const SiteMap sites({0, 0, 1, 1, 2, 2});
     const auto start = std::chrono::steady_clock::now();
-    const Schedule schedule = build_allreduce(sites, {.rank = 3, .count = std::size_t{1} << 24, .algorithm = algorithm});
+    const Schedule schedule =
+        build_allreduce(sites, {.rank = 3, .count = std::size_t{1} << 24, .algorithm = algorithm});
     const double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
     RecordProperty(fmt::format("{}_us", allreduce_algorithm_name(algorithm)), fmt::format("{:.0f}", us));
-    fmt::print("{}: {} steps in {:.0f} us, scratch {} KiB\n", allreduce_algorithm_name(algorithm), schedule.steps.size(),
-               us, schedule.scratch_bytes / 1024);
+    fmt::print("{}: {} steps in {:.0f} us, scratch {} KiB\n", allreduce_algorithm_name(algorithm),
+               schedule.steps.size(), us, schedule.scratch_bytes / 1024);
     EXPECT_GE(schedule.steps.size(), 256u);
     EXPECT_LE(schedule.steps.capacity(), 2 * schedule.steps.size());
     EXPECT_LE(schedule.dependencies.capacity(), 4 * schedule.dependencies.size());

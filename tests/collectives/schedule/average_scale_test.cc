@@ -23,8 +23,10 @@ TEST(AverageScale, PowersOfTwoForHalves) {
 
 TEST(AverageScale, NothingIsScaledOtherwise) {
   const SiteMap sites({0, 0, 0, 1});
-  for (const auto& [type, op] : {std::pair{DataType::kFloat32, ReduceOp::kAvg}, {DataType::kInt32, ReduceOp::kAvg},
-                                 {DataType::kBFloat16, ReduceOp::kSum}, {DataType::kFloat16, ReduceOp::kMax}}) {
+  for (const auto& [type, op] : {std::pair{DataType::kFloat32, ReduceOp::kAvg},
+                                 {DataType::kInt32, ReduceOp::kAvg},
+                                 {DataType::kBFloat16, ReduceOp::kSum},
+                                 {DataType::kFloat16, ReduceOp::kMax}}) {
     const AverageScale scale(type, op, sites);
     EXPECT_EQ(scale.input_in_site(0), 0);
     EXPECT_EQ(scale.partial_in_total(0), 0);

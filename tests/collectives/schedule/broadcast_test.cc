@@ -37,7 +37,8 @@ TEST(Broadcast, EveryRankHasTheBytesOfEveryRoot) {
 
 TEST(Broadcast, CrossesTheWanOncePerSiteInOneTrip) {
   const SiteMap sites({0, 0, 1, 1, 1, 2});
-  const std::vector<Schedule> schedules = build_all(sites, builder_of(sites, {.root = 3, .bytes = 5000, .chunk_bytes = 64}));
+  const std::vector<Schedule> schedules =
+      build_all(sites, builder_of(sites, {.root = 3, .bytes = 5000, .chunk_bytes = 64}));
   EXPECT_EQ(wan_bytes_sent(schedules, sites), (std::vector<std::size_t>{0, 2 * 5000, 0}));
   EXPECT_EQ(wan_trips(schedules, sites), 1);
 }

@@ -42,7 +42,8 @@ TEST(ScheduleBuilder, AnAverageIsASum) {
 
 TEST(ScheduleBuilder, ScratchIsAlignedAndApart) {
   ScheduleBuilder builder(DataType::kUInt8, ReduceOp::kSum);
-  const Region first = builder.allocate_scratch(1), second = builder.allocate_scratch(65), third = builder.allocate_scratch(0);
+  const Region first = builder.allocate_scratch(1), second = builder.allocate_scratch(65),
+               third = builder.allocate_scratch(0);
   EXPECT_EQ(first.offset_bytes, 0u);
   EXPECT_EQ(second.offset_bytes, 64u);
   EXPECT_EQ(third.offset_bytes, 192u);

@@ -12,7 +12,8 @@ TEST(PointToPoint, MovesTheInputToTheOutput) {
   for (const std::size_t bytes : {0, 1, 1'000'000}) {
     const auto build = [&](int rank) { return rank == 0 ? build_send(1, bytes) : build_receive(0, bytes); };
     const std::vector<Buffer> inputs = {random_bits(bytes, 5), {}};
-    const auto outputs = run_world(sites, {BufferLayout::apart(bytes, 0), BufferLayout::apart(0, bytes)}, build, inputs, 1);
+    const auto outputs =
+        run_world(sites, {BufferLayout::apart(bytes, 0), BufferLayout::apart(0, bytes)}, build, inputs, 1);
     EXPECT_EQ(outputs[1], inputs[0]);
   }
 }

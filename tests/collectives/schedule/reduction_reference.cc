@@ -87,7 +87,8 @@ class Reference {
     return inputs;
   }
 
-  Buffer reduce_to(const std::vector<Sum>& sums, std::size_t count, bool wide, int exponent, std::uint32_t divisor) const {
+  Buffer reduce_to(const std::vector<Sum>& sums, std::size_t count, bool wide, int exponent,
+                   std::uint32_t divisor) const {
     Buffer result(count * (wide ? sizeof(float) : dtype_size_bytes(type_)));
     std::vector<ReduceSource> sources;
     for (const Sum& sum : sums) sources.push_back({sum.data, sum.wide, static_cast<std::int8_t>(sum.exponent)});

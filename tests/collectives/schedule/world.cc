@@ -77,7 +77,8 @@ Buffer random_values(DataType type, std::size_t count, std::uint64_t seed) {
 Buffer random_bits(std::size_t bytes, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   // Bytes that make special numbers are frequent.
-  const std::byte special[] = {std::byte{0}, std::byte{0x7f}, std::byte{0x80}, std::byte{0xff}, std::byte{0x7c}, std::byte{0xf0}};
+  const std::byte special[] = {std::byte{0},    std::byte{0x7f}, std::byte{0x80},
+                               std::byte{0xff}, std::byte{0x7c}, std::byte{0xf0}};
   Buffer bits(bytes);
   for (std::byte& byte : bits) {
     byte = random() % 2 == 0 ? special[random() % std::size(special)] : static_cast<std::byte>(random());
@@ -91,8 +92,8 @@ std::vector<Schedule> build_all(const SiteMap& sites, const BuildSchedule& build
   return schedules;
 }
 
-std::vector<Buffer> run_world(const SiteMap& sites, const std::vector<BufferLayout>& layouts, const BuildSchedule& build,
-                              const std::vector<Buffer>& inputs, std::uint64_t seed) {
+std::vector<Buffer> run_world(const SiteMap& sites, const std::vector<BufferLayout>& layouts,
+                              const BuildSchedule& build, const std::vector<Buffer>& inputs, std::uint64_t seed) {
   const std::vector<Schedule> schedules = build_all(sites, build);
   EXPECT_EQ(find_defect(schedules, layouts), "");
   std::vector<ScheduleMemory> memories;

@@ -40,8 +40,8 @@ using BuildSchedule = std::function<Schedule(int rank)>;
 
 // Builds the schedules of all ranks, checks them for defects and runs them with each rank's input in its input buffer;
 // adds a failure to the running test where something is wrong. Returns the outputs.
-std::vector<Buffer> run_world(const SiteMap& sites, const std::vector<BufferLayout>& layouts, const BuildSchedule& build,
-                              const std::vector<Buffer>& inputs, std::uint64_t seed);
+std::vector<Buffer> run_world(const SiteMap& sites, const std::vector<BufferLayout>& layouts,
+                              const BuildSchedule& build, const std::vector<Buffer>& inputs, std::uint64_t seed);
 
 std::vector<Schedule> build_all(const SiteMap& sites, const BuildSchedule& build);
 

@@ -76,7 +76,7 @@ std::int64_t load_integer(DataType type, const std::byte* data, std::size_t i) {
 
 float load_half(DataType type, const ReduceSource& source, std::size_t i) {
   const auto* data = static_cast<const std::byte*>(source.data);
-  const float value = source.wide                       ? load<float>(data, i)
+  const float value = source.wide                  ? load<float>(data, i)
                       : type == DataType::kFloat16 ? float_from_fp16(load<std::uint16_t>(data, i))
                                                    : float_from_bf16(load<std::uint16_t>(data, i));
   return std::ldexp(value, source.exponent);
@@ -85,8 +85,10 @@ float load_half(DataType type, const ReduceSource& source, std::size_t i) {
 template <typename Float>
 Float canonical_nan(Float value) {
   if (!std::isnan(value)) return value;
-  if constexpr (sizeof(Float) == 4) return std::bit_cast<float>(kFloat32NaN);
-  else return std::bit_cast<double>(kFloat64NaN);
+  if constexpr (sizeof(Float) == 4)
+    return std::bit_cast<float>(kFloat32NaN);
+  else
+    return std::bit_cast<double>(kFloat64NaN);
 }
 
 void reference_half(DataType type, ReduceOp op, const ReduceTarget& target, std::span<const ReduceSource> sources,
@@ -122,10 +124,14 @@ void reference_integer(DataType type, ReduceOp op, const ReduceTarget& target, s
 void reference(DataType type, ReduceOp op, const ReduceTarget& target, std::span<const ReduceSource> sources,
                std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
-    if (is_half(type)) reference_half(type, op, target, sources, i);
-    else if (type == DataType::kFloat32) reference_float<float>(op, target, sources, i);
-    else if (type == DataType::kFloat64) reference_float<double>(op, target, sources, i);
-    else reference_integer(type, op, target, sources, i);
+    if (is_half(type))
+      reference_half(type, op, target, sources, i);
+    else if (type == DataType::kFloat32)
+      reference_float<float>(op, target, sources, i);
+    else if (type == DataType::kFloat64)
+      reference_float<double>(op, target, sources, i);
+    else
+      reference_integer(type, op, target, sources, i);
   }
 }
 
@@ -139,7 +145,10 @@ std::vector<std::byte> random_buffer(DataType type, bool wide, std::size_t count
     const float value = static_cast<float>(static_cast<int>(random() % 4001) - 2000) / 512.0f;
     std::byte* to = buffer.data();
     switch (random() % 8) {
-      case 0: case 1: case 2: case 3:
+      case 0:
+      case 1:
+      case 2:
+      case 3:
         if (stored == DataType::kFloat32) store(to, i, value);
         if (stored == DataType::kFloat64) store(to, i, static_cast<double>(value));
         if (stored == DataType::kFloat16) store(to, i, fp16_from_float(value));
@@ -167,15 +176,16 @@ struct Case {
 };
 
 void expect_equal_to_reference(const Case& c, std::mt19937_64& random) {
-  SCOPED_TRACE(fmt::format("{} {} of {} x{} divisor {} {}{}{} alias {}", dtype_name(c.type), reduce_op_name(c.op), c.sources,
-                           c.count, c.divisor, c.exponents ? "scaled " : "", c.wide_sources ? "wide sources " : "",
-                           c.wide_target ? "wide target" : "", c.alias));
+  SCOPED_TRACE(fmt::format("{} {} of {} x{} divisor {} {}{}{} alias {}", dtype_name(c.type), reduce_op_name(c.op),
+                           c.sources, c.count, c.divisor, c.exponents ? "scaled " : "",
+                           c.wide_sources ? "wide sources " : "", c.wide_target ? "wide target" : "", c.alias));
   std::vector<std::vector<std::byte>> data;
   std::vector<ReduceSource> sources;
   for (std::size_t k = 0; k < c.sources; ++k) {
     const bool wide = c.wide_sources && k % 2 == 0;
     data.push_back(random_buffer(c.type, wide, c.count, random));
-    sources.push_back({data.back().data(), wide, static_cast<std::int8_t>(c.exponents ? static_cast<int>(random() % 9) - 6 : 0)});
+    sources.push_back(
+        {data.back().data(), wide, static_cast<std::int8_t>(c.exponents ? static_cast<int>(random() % 9) - 6 : 0)});
   }
   std::vector<std::byte> expected(c.count * (c.wide_target ? sizeof(float) : dtype_size_bytes(c.type)));
   std::vector<std::byte> actual(expected.size());

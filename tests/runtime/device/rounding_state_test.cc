@@ -38,7 +38,9 @@ TEST(DefaultRoundingState, PutsTheExceptionFlagsBack) {
   }
   EXPECT_EQ(std::fetestexcept(FE_DIVBYZERO), 0);
   std::feraiseexcept(FE_INVALID);
-  { const DefaultRoundingState state; }
+  {
+    const DefaultRoundingState state;
+  }
   EXPECT_NE(std::fetestexcept(FE_INVALID), 0);
   std::feclearexcept(FE_ALL_EXCEPT);
 }
