@@ -107,7 +107,8 @@ class Transport {
   virtual TimePoint next_due() const { return kNever; }
 
   // Takes the lane down: every posted buffer comes back (kSent or kReceived with `aborted`) and then kLaneDown, all
-  // within the next calls of progress(). Messages already accepted may or may not reach the peer. Unknown: no-op.
+  // within the next calls of progress(); events that were ready before come first, kLaneUp among them. Messages already
+  // accepted may or may not reach the peer. Unknown: no-op.
   virtual void close(LaneId lane) = 0;
 
   virtual LaneInfo lane_info(LaneId lane) const = 0;

@@ -3,25 +3,33 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <array>
 #include <atomic>
+#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
 namespace isthmus {
 namespace {
 
+struct Place {
+  std::string address;
+  std::atomic<bool> listens{false};
+};
+
 // Each thread has a transport, dials all the others and echoes what it gets; some die in between.
-void live(const std::shared_ptr<LoopbackFabric>& fabric, std::vector<std::atomic<const std::string*>>& addresses,
-          int self, std::atomic<int>& messages) {
-  auto transport = make_loopback_transport(fabric).value();
-  const std::string address = *transport->listen({});
-  addresses[self].store(&address, std::memory_order_release);
+void live(const std::shared_ptr<LoopbackFabric>& fabric, std::vector<Place>& places, int self,
+          std::atomic<int>& messages) {
+  // Declared first, so that they outlive the transport: peers write into them until it is gone.
   std::vector<std::unique_ptr<std::array<std::byte, 64>>> buffers;
-  std::vector<std::byte> hello(64, static_cast<std::byte>(self));
-  for (std::size_t peer = 0; peer < addresses.size(); ++peer) {
-    const std::string* target;
-    while ((target = addresses[peer].load(std::memory_order_acquire)) == nullptr) std::this_thread::yield();
-    EXPECT_TRUE(transport->connect(*target, "hi").ok());
+  const std::vector<std::byte> hello(64, static_cast<std::byte>(self));
+  auto transport = make_loopback_transport(fabric).value();
+  places[self].address = *transport->listen({});
+  places[self].listens.store(true, std::memory_order_release);
+  for (const Place& peer : places) {
+    while (!peer.listens.load(std::memory_order_acquire)) std::this_thread::yield();
+    EXPECT_TRUE(transport->connect(peer.address, "hi").ok());
   }
   int left = 500 + 100 * self;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -45,12 +53,11 @@ void live(const std::shared_ptr<LoopbackFabric>& fabric, std::vector<std::atomic
 
 TEST(LoopbackTransport, ThreadsComeAndGo) {
   const auto fabric = std::make_shared<LoopbackFabric>();
-  std::vector<std::atomic<const std::string*>> addresses(4);
+  std::vector<Place> places(4);
   std::atomic<int> messages{0};
-  std::vector<std::string> kept;
   std::vector<std::thread> threads;
   for (int self = 0; self < 4; ++self) {
-    threads.emplace_back([&, self] { live(fabric, addresses, self, messages); });
+    threads.emplace_back([&, self] { live(fabric, places, self, messages); });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_GE(messages.load(), 500);
