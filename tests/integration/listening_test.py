@@ -1,0 +1,46 @@
+"""SE-02: what a job listens on. A job on one host: loopback only; with an interface set: nothing else."""
+
+import unittest
+
+import rank_support
+
+
+class Listening(unittest.TestCase):
+    def hosts_of_job(self, sites, environment=None):
+        processes = rank_support.start_ranks(["hold", "60"], sites, environment)
+        try:
+            for process in processes:
+                rank_support.wait_for_line(process, "ready")
+            return [rank_support.listening_addresses(process.pid) for process in processes]
+        finally:
+            rank_support.stop(processes)
+
+    def test_SE_02_one_host_is_loopback_only(self):
+        for rank, hosts in enumerate(self.hosts_of_job(["a", "a", "b"])):
+            self.assertGreaterEqual(len(hosts), 2, f"rank {rank} listens for control and data")
+            self.assertEqual(set(hosts), {"127.0.0.1"})
+
+    def test_SE_02_an_interface_that_is_set_is_the_only_one(self):
+        for hosts in self.hosts_of_job(["a", "b"], {"ISTHMUS_WAN_INTERFACE": "127.0.0.0/8,lo"}):
+            self.assertTrue(hosts)
+            self.assertLessEqual(set(hosts), {"127.0.0.1", "::1"})
+
+    def test_NW_14_a_missing_interface_is_an_error_that_lists_the_others(self):
+        processes = rank_support.start_ranks(["hold", "1"], ["a", "b"], {"ISTHMUS_WAN_INTERFACE": "eno77"})
+        for process in processes:
+            output, _ = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 1, output)
+            self.assertIn("eno77", output)
+            self.assertIn("lo 127.0.0.1", output)
+
+    def test_ranks_without_a_site_are_named(self):
+        processes = rank_support.start_ranks(["hold", "1"], ["a", "", "b"])
+        for process in processes:
+            output, _ = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 1, output)
+            self.assertIn("rank 1", output)
+            self.assertIn("ISTHMUS_SITE", output)
+
+
+if __name__ == "__main__":
+    unittest.main()

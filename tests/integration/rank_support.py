@@ -1,0 +1,74 @@
+"""What the tests of whole jobs share: jobs on this host, and jobs in the lab."""
+
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "benchmarks" / "lab"))
+
+PROGRAM = os.environ["RANK_PROGRAM"]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def start_ranks(words, sites, environment=None):
+    """One process per entry of `sites` (its site's name) on this host; returns them by rank."""
+    port = str(free_port())
+    processes = []
+    for rank, site in enumerate(sites):
+        variables = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(len(sites)), MASTER_ADDR="127.0.0.1",
+                         MASTER_PORT=port, ISTHMUS_SITE=site, **(environment or {}))
+        processes.append(subprocess.Popen([PROGRAM, *words], env=variables, stdout=subprocess.PIPE,
+                                          stderr=subprocess.STDOUT, text=True))
+    return processes
+
+
+def stop(processes):
+    for process in processes:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+
+def wait_for_line(process, text, limit_s=30):
+    end = time.monotonic() + limit_s
+    lines = []
+    while time.monotonic() < end:
+        line = process.stdout.readline()
+        if not line:
+            break
+        lines.append(line)
+        if text in line:
+            return
+    raise AssertionError(f"no line with {text!r} from the rank, but:\n{''.join(lines)}")
+
+
+def listening_addresses(pid):
+    """Of the TCP sockets that the process listens on: hosts as text."""
+    inodes = set()
+    for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            match = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(entry))
+        except FileNotFoundError:
+            continue
+        if match:
+            inodes.add(match.group(1))
+    hosts = []
+    for table, family, size in (("tcp", socket.AF_INET, 4), ("tcp6", socket.AF_INET6, 16)):
+        for line in pathlib.Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] != "0A" or fields[9] not in inodes:
+                continue
+            digits = fields[1].split(":")[0]
+            words = [bytes.fromhex(digits[i : i + 8])[::-1] for i in range(0, len(digits), 8)]
+            hosts.append(socket.inet_ntop(family, b"".join(words)[:size]))
+    return hosts
