@@ -62,36 +62,40 @@ class ShmProcessTest : public testing::Test {
       return 0;
     });
   }
-  std::string first_message() {
+  // The sender, which its first message names.
+  Result<ShmMate> find_sender() {
     while (!reader_->peek()) {
-      if (reader_->arm() && !shm_test::sleep_on(*own_)) return "no message came";
+      if (reader_->arm() && !shm_test::sleep_on(*own_)) return unavailable("no message came");
     }
-    std::string text(as_text(*reader_->peek()));
-    EXPECT_FALSE(reader_->pop());
-    return text;
+    sender_path_ = as_text(*reader_->peek());
+    const bool sender_waits = reader_->pop();  // it may have filled the ring meanwhile
+    Result<ShmMate> mate = ShmMate::open(sender_path_);
+    if (sender_waits && mate.ok()) (*mate).wake();
+    return mate;
   }
 
   std::unique_ptr<ShmDirectory> own_;
   std::optional<ShmRingReader> reader_;
+  std::string sender_path_;
 };
 
 TEST_F(ShmProcessTest, AMillionSmallMessages) {
   const pid_t child = start_sender(1'000'000, 64);
-  auto mate = ShmMate::open(first_message()).value();
+  auto mate = find_sender().value();
   EXPECT_EQ(shm_test::receive_all(*own_, mate, *reader_, 1'000'000, 64), 1'000'000u) << reader_->status().to_string();
   EXPECT_EQ(exit_code_of(child), 0);
 }
 
 TEST_F(ShmProcessTest, MessagesOfAnyLengthUpTo256KiB) {
   const pid_t child = start_sender(5000, 256 * 1024);
-  auto mate = ShmMate::open(first_message()).value();
+  auto mate = find_sender().value();
   EXPECT_EQ(shm_test::receive_all(*own_, mate, *reader_, 5000, 256 * 1024), 5000u) << reader_->status().to_string();
   EXPECT_EQ(exit_code_of(child), 0);
 }
 
 TEST_F(ShmProcessTest, ASlowReaderHoldsTheSenderBack) {
   const pid_t child = start_sender(40, 256 * 1024);
-  auto mate = ShmMate::open(first_message()).value();
+  auto mate = find_sender().value();
   ::usleep(100'000);  // the ring fills; the sender sleeps
   EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0) << "40 messages of 128 KiB do not fit a ring of 1 MiB";
   EXPECT_EQ(shm_test::receive_all(*own_, mate, *reader_, 40, 256 * 1024), 40u);
@@ -100,8 +104,7 @@ TEST_F(ShmProcessTest, ASlowReaderHoldsTheSenderBack) {
 
 TEST_F(ShmProcessTest, AKilledSenderLeavesWholeMessagesAndADirectoryThatIsRemoved) {
   const pid_t child = start_sender(~std::uint64_t{0}, 4096);
-  const std::string path = first_message();
-  auto mate = ShmMate::open(path).value();
+  auto mate = find_sender().value();
   ASSERT_EQ(shm_test::receive_all(*own_, mate, *reader_, 1000, 4096), 1000u);
   ::kill(child, SIGKILL);
   EXPECT_EQ(exit_code_of(child), -SIGKILL);
@@ -113,10 +116,10 @@ TEST_F(ShmProcessTest, AKilledSenderLeavesWholeMessagesAndADirectoryThatIsRemove
   }
   EXPECT_TRUE(reader_->status().ok()) << reader_->status().to_string();
   for (int i = 0; i < 100'000; ++i) mate.wake();  // a bell that nobody hears neither blocks nor raises SIGPIPE
-  EXPECT_THAT(ShmMate::open(path).status().message(), testing::HasSubstr("the process that owns it is dead"));
-  ASSERT_TRUE(fs::exists(path));
+  EXPECT_THAT(ShmMate::open(sender_path_).status().message(), testing::HasSubstr("the process that owns it is dead"));
+  ASSERT_TRUE(fs::exists(sender_path_));
   auto next = ShmDirectory::create(3).value();
-  EXPECT_FALSE(fs::exists(path));
+  EXPECT_FALSE(fs::exists(sender_path_));
 }
 
 TEST_F(ShmProcessTest, AKilledReaderLeavesTheSenderUnharmed) {
