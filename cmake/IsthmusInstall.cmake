@@ -26,7 +26,7 @@ if(TARGET isthmus_cli)
 endif()
 # The wheel has the library beside the extension module, which looks for it there.
 if(SKBUILD)
-  install(TARGETS isthmus LIBRARY DESTINATION isthmus COMPONENT python NAMELINK_SKIP)
+  install(TARGETS isthmus LIBRARY DESTINATION isthmus COMPONENT python NAMELINK_SKIP EXCLUDE_FROM_ALL)
 endif()
 
 install(EXPORT isthmus-targets NAMESPACE isthmus:: DESTINATION ${package_dir} COMPONENT development)

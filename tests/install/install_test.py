@@ -49,6 +49,7 @@ class InstallTest(unittest.TestCase):
             self.assertTrue((self.prefix / name).exists(), name)
 
     def test_only_public_headers_are_installed(self):
+        self.assertEqual({path.name for path in self.prefix.iterdir()}, {"bin", "include", "lib"})
         installed = {path.relative_to(self.prefix / "include").parts[0] for path in self.prefix.glob("include/**/*.h")}
         self.assertEqual(installed, {"isthmus"})
         self.assertEqual(list(self.prefix.glob("lib/*.a")), [])
