@@ -23,9 +23,12 @@ def test_three_runs_a_table_a_picture_and_a_report(tmp_path):
     for name, data in measured.items():
         assert len(data["losses"]) == data["steps"] == len(data["step_seconds"]), name
         sites = data["sent_bytes_of_sites"]
-        # Each site sends at least two thirds of the sum of the gradients, twice over: 2 (S - 1) / S x size.
-        least = 4 / 3 * data["gradient_bytes"] * data["counted_steps"]
-        assert sites == [0] if name == "no-wan" else len(sites) == 3 and sum(sites) / 3 > 0.99 * least, (name, sites)
+        if name == "no-wan":
+            assert len(sites) == 1 and sites[0] < 10_000, sites
+        else:
+            # Each site sends at least 2 (S - 1) / S of the gradients.
+            least = 4 / 3 * data["gradient_bytes"] * data["counted_steps"]
+            assert len(sites) == 3 and sum(sites) / 3 > 0.99 * least, (name, sites, least)
     assert abs(measured["isthmus"]["losses"][-1] - measured["no-wan"]["losses"][-1]) < 0.05
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
     page = (tmp_path / "report.html").read_text()
