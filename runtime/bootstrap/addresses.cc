@@ -94,6 +94,24 @@ void add_once(std::vector<std::string>* list, const std::string& host) {
   if (!host.empty() && std::find(list->begin(), list->end(), host) == list->end()) list->push_back(host);
 }
 
+// What one entry of a selection picks.
+Result<std::vector<std::string>> addresses_that_fit(const std::vector<InterfaceAddress>& all, std::string_view part) {
+  const bool is_cidr = part.find('/') != std::string_view::npos;
+  Cidr cidr;
+  if (is_cidr) {
+    ISTHMUS_ASSIGN_OR_RETURN(cidr, parse_cidr(part));
+  }
+  std::vector<std::string> hosts;
+  for (const InterfaceAddress& address : all) {
+    if (address.is_loopback && part != address.interface) continue;
+    const bool fits = is_cidr ? contains(cidr, address.host) : part == address.host || name_matches(part, address.interface);
+    if (fits) add_once(&hosts, address.host);
+  }
+  if (hosts.empty())
+    return invalid_argument("wan_interface: no address of this host fits \"{}\"; there are: {}", part, list_of(all));
+  return hosts;
+}
+
 }  // namespace
 
 Result<std::vector<InterfaceAddress>> interface_addresses() {
@@ -117,23 +135,24 @@ Result<std::vector<InterfaceAddress>> interface_addresses() {
 
 Result<std::vector<std::string>> select_addresses(const std::vector<InterfaceAddress>& all,
                                                   std::string_view selection) {
-  std::vector<std::string> chosen;
-  for (const std::string_view part : split(selection)) {
-    bool any = false;
-    const bool is_cidr = part.find('/') != std::string_view::npos;
-    Cidr cidr;
-    if (is_cidr) {
-      ISTHMUS_ASSIGN_OR_RETURN(cidr, parse_cidr(part));
-    }
-    for (const InterfaceAddress& address : all) {
-      if (address.is_loopback && part != address.interface) continue;
-      if (is_cidr ? !contains(cidr, address.host) : !name_matches(part, address.interface)) continue;
-      add_once(&chosen, address.host);
-      any = true;
-    }
-    if (!any)
-      return invalid_argument("wan_interface: no address of this host fits \"{}\"; there are: {}", part, list_of(all));
+  std::vector<std::string> chosen, excluded;
+  bool only_exclusions = true;
+  for (std::string_view part : split(selection)) {
+    const bool is_exclusion = part.starts_with('^');
+    if (is_exclusion) part.remove_prefix(1);
+    only_exclusions = only_exclusions && is_exclusion;
+    ISTHMUS_ASSIGN_OR_RETURN(const std::vector<std::string> fitting, addresses_that_fit(all, part));
+    for (const std::string& host : fitting) add_once(is_exclusion ? &excluded : &chosen, host);
   }
+  if (only_exclusions)
+    for (const InterfaceAddress& address : all)
+      if (!address.is_loopback) add_once(&chosen, address.host);
+  std::erase_if(chosen, [&](const std::string& host) {
+    return std::find(excluded.begin(), excluded.end(), host) != excluded.end();
+  });
+  if (chosen.empty())
+    return invalid_argument("wan_interface: \"{}\" leaves no address of this host; there are: {}", selection,
+                            list_of(all));
   return chosen;
 }
 

@@ -26,8 +26,8 @@ constexpr OptionRow kTable[] = {
     {"site_rtt_us", "ISTHMUS_SITE_RTT_US", &Options::site_rtt_us, "us", 1, 1e6, "", "",
      "Site detection: hosts whose round trip is shorter than this form one site."},
 
-    {"transport", "ISTHMUS_TRANSPORT", &Options::transport, "", 0, 0, "libfabric|loopback|shaped", "",
-     "What carries payload between processes; equal on all ranks. loopback and shaped join threads of one process."},
+    {"transport", "ISTHMUS_TRANSPORT", &Options::transport, "", 0, 0, "libfabric", "",
+     "What carries payload between processes; equal on all ranks."},
     {"algorithm", "ISTHMUS_ALGORITHM", &Options::algorithm, "", 0, 0, "auto|exchange|direct|ring", "",
      "Algorithm of an allreduce between sites."},
     {"site_tier", "ISTHMUS_SITE_TIER", &Options::site_tier, "", 0, 0, "auto|shm|link", "",
