@@ -1,5 +1,7 @@
 #include "runtime/bootstrap/rendezvous_round.h"
 
+#include <thread>
+
 #include "runtime/base/bytes.h"
 
 namespace isthmus {
@@ -7,11 +9,13 @@ namespace {
 
 // Time to publish or to look up a failure after the deadline has passed.
 constexpr Duration kEpilogue = std::chrono::seconds(2);
+constexpr Duration kHearingLimit = std::chrono::seconds(1);
 constexpr std::size_t kMaxNamedRanks = 16;
 
 TimePoint epilogue() { return deadline_after(SteadyClock::instance().now(), kEpilogue); }
 
 std::string record_key(const RendezvousRound& round, int rank) { return fmt::format("{}/{}", round.name, rank); }
+std::string heard_key(const RendezvousRound& round) { return round.name + "/heard"; }
 std::string answer_key(const RendezvousRound& round) { return round.name + "/answer"; }
 
 // A category, then the payload or the message.
@@ -58,6 +62,16 @@ Result<std::string> make_answer(const RendezvousRound& round,
   return combine(records);
 }
 
+// After a failure rank 0 tends to exit, and with it the store that it hosts: it stays until the others have heard why.
+void wait_until_heard(const RendezvousRound& round) {
+  const TimePoint end = deadline_after(SteadyClock::instance().now(), kHearingLimit);
+  while (SteadyClock::instance().now() < end) {
+    const Result<std::int64_t> heard = round.store->add(heard_key(round), 0, end);
+    if (!heard.ok() || *heard >= round.size - 1) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 }  // namespace
 
 Result<std::string> run_round(const RendezvousRound& round, const Result<std::string>& record,
@@ -67,12 +81,14 @@ Result<std::string> run_round(const RendezvousRound& round, const Result<std::st
   if (round.rank == 0) {
     const Result<std::string> answer = make_answer(round, combine);
     ISTHMUS_RETURN_IF_ERROR(round.store->set(answer_key(round), encode(answer), epilogue()));
+    if (!answer.ok()) wait_until_heard(round);
     return answer;
   }
   const Result<std::string> bytes = round.store->get(answer_key(round), round.deadline);
-  if (bytes.ok()) return decode(*bytes);
-  if (bytes.status().code() == StatusCode::kDeadlineExceeded) return missing_ranks(round);
-  return bytes.status();
+  Result<std::string> answer = bytes.ok() ? decode(*bytes) : bytes;
+  if (answer.status().code() == StatusCode::kDeadlineExceeded && !bytes.ok()) answer = missing_ranks(round);
+  if (!answer.ok()) (void)round.store->add(heard_key(round), 1, epilogue());  // best effort: the reason matters more
+  return answer;
 }
 
 }  // namespace isthmus
