@@ -24,7 +24,10 @@ std::uint64_t derive_id(std::uint64_t parent, std::uint64_t split, std::uint64_t
 }  // namespace
 
 Communicator::Communicator(Runtime* runtime, GroupTable table, int rank, CommunicatorOptions options)
-    : runtime_(runtime), table_(std::move(table)), sites_(site_indexes(table_)), rank_(rank),
+    : runtime_(runtime),
+      table_(std::move(table)),
+      sites_(site_indexes(table_)),
+      rank_(rank),
       options_(std::move(options)) {}
 
 Result<std::unique_ptr<Communicator>> Communicator::create(Runtime* runtime, Store& store, int rank, int size,
@@ -33,8 +36,7 @@ Result<std::unique_ptr<Communicator>> Communicator::create(Runtime* runtime, Sto
   if (size < 1 || rank < 0 || rank >= size)
     return invalid_argument("communicator \"{}\": rank {} of {} ranks", options.name, rank, size);
   CommunicatorOptions resolved = options;
-  if (resolved.timeout <= Duration::zero())
-    resolved.timeout = std::chrono::milliseconds(runtime->options().timeout_ms);
+  if (resolved.timeout <= Duration::zero()) resolved.timeout = std::chrono::milliseconds(runtime->options().timeout_ms);
   if (resolved.connect_timeout <= Duration::zero())
     resolved.connect_timeout = std::chrono::milliseconds(runtime->options().connect_timeout_ms);
   const TimePoint deadline = deadline_after(SteadyClock::instance().now(), resolved.connect_timeout);
@@ -64,8 +66,8 @@ Result<std::unique_ptr<Communicator>> Communicator::join(Runtime* runtime, Group
 
 Communicator::~Communicator() {
   if (runtime_->is_forked()) return;
-  runtime_->remove_group(table_.id, deadline_after(runtime_->clock().now(),
-                                                   std::chrono::milliseconds(runtime_->options().drain_ms)));
+  runtime_->remove_group(
+      table_.id, deadline_after(runtime_->clock().now(), std::chrono::milliseconds(runtime_->options().drain_ms)));
 }
 
 Status Communicator::status() const {
@@ -116,10 +118,12 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key, co
 
 // ---------------------------------------------------------------------------------------------------- submission
 
-Status Communicator::check_call(std::string_view operation, std::size_t count, DataType type, std::size_t blocks) const {
+Status Communicator::check_call(std::string_view operation, std::size_t count, DataType type,
+                                std::size_t blocks) const {
   ISTHMUS_RETURN_IF_ERROR(status().with_context(fmt::format("{} on {}", operation, own_name())));
   const std::size_t limit = SIZE_MAX / 2 / dtype_size_bytes(type) / std::max<std::size_t>(1, blocks);
-  if (count > limit) return invalid_argument("{}: count {} is more than a buffer can hold ({})", operation, count, limit);
+  if (count > limit)
+    return invalid_argument("{}: count {} is more than a buffer can hold ({})", operation, count, limit);
   return Status();
 }
 
@@ -151,8 +155,8 @@ Communicator::WorkResult Communicator::launch(const Launch& launch, const CallOp
   OperationKey key;
   key.communicator = table_.id;
   key.sequence = next_sequence_++;
-  return submit(launch, key, fmt::format("{} #{} of \"{}\" on {}", launch.words, key.sequence, options_.name, own_name()),
-                options);
+  return submit(launch, key,
+                fmt::format("{} #{} of \"{}\" on {}", launch.words, key.sequence, options_.name, own_name()), options);
 }
 
 Communicator::WorkResult Communicator::launch_point_to_point(const Launch& launch, int sender, int receiver,

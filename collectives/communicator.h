@@ -1,11 +1,11 @@
-// Communicator: the collectives of a group of ranks, hierarchical over its sites. A communicator may be made from a store
-// or split off another one.
+// Communicator: the collectives of a group of ranks, hierarchical over its sites. A communicator may be made from a
+// store or split off another one.
 //
-// Threads: any thread. Operations are ordered by the order of their calls, which must be the same on every rank; several
-// may be in flight and complete in any order.
+// Threads: any thread. Operations are ordered by the order of their calls, which must be the same on every rank;
+// several may be in flight and complete in any order.
 //
-// Errors: a call that is refused by its arguments returns an error and leaves the communicator usable. An operation that
-// fails later reports it through its Work and breaks the communicator on every rank.
+// Errors: a call that is refused by its arguments returns an error and leaves the communicator usable. An operation
+// that fails later reports it through its Work and breaks the communicator on every rank.
 #pragma once
 
 #include <cstdint>
@@ -84,6 +84,8 @@ class Communicator {
   static Result<std::unique_ptr<Communicator>> join(Runtime* runtime, GroupTable table, int rank,
                                                     const CommunicatorOptions& options);
   WorkResult launch(const Launch& launch, const CallOptions& options);
+  WorkResult message(bool is_send, const void* input, void* output, std::size_t count, DataType type, int peer,
+                     const CallOptions& options);
   WorkResult launch_point_to_point(const Launch& launch, int sender, int receiver, const CallOptions& options);
   std::shared_ptr<Work> submit(const Launch& launch, const OperationKey& key, std::string what,
                                const CallOptions& options);

@@ -69,8 +69,8 @@ Communicator::WorkResult Communicator::broadcast(void* buffer, std::size_t count
   const auto chunk_bytes = static_cast<std::size_t>(runtime_->options().chunk_bytes);
   Launch launched;
   launched.words = "broadcast";
-  launched.descriptor = {OperationKind::kBroadcast, type,  ReduceOp::kSum, 0, static_cast<std::uint32_t>(root), count,
-                         chunk_bytes};
+  launched.descriptor = {OperationKind::kBroadcast,        type,  ReduceOp::kSum, 0,
+                         static_cast<std::uint32_t>(root), count, chunk_bytes};
   launched.schedule = std::make_shared<Schedule>(build_broadcast(sites_, {rank_, root, bytes, chunk_bytes}));
   launched.output = buffer;
   return launch(launched, options);
@@ -83,8 +83,8 @@ Communicator::WorkResult Communicator::all_gather(const void* send, void* recv, 
   const std::size_t bytes = count * dtype_size_bytes(type);
   ISTHMUS_RETURN_IF_ERROR(check_pointer("all_gather", "send", send, bytes));
   ISTHMUS_RETURN_IF_ERROR(check_pointer("all_gather", "recv", recv, bytes * ranks));
-  ISTHMUS_RETURN_IF_ERROR(check_overlap("all_gather", send, bytes, recv, bytes * ranks,
-                                        -static_cast<std::ptrdiff_t>(bytes) * rank_));
+  ISTHMUS_RETURN_IF_ERROR(
+      check_overlap("all_gather", send, bytes, recv, bytes * ranks, -static_cast<std::ptrdiff_t>(bytes) * rank_));
   const auto chunk_bytes = static_cast<std::size_t>(runtime_->options().chunk_bytes);
   Launch launched;
   launched.words = "all_gather";
@@ -103,8 +103,8 @@ Communicator::WorkResult Communicator::reduce_scatter(const void* send, void* re
   const std::size_t bytes = count * dtype_size_bytes(type);
   ISTHMUS_RETURN_IF_ERROR(check_pointer("reduce_scatter", "send", send, bytes * ranks));
   ISTHMUS_RETURN_IF_ERROR(check_pointer("reduce_scatter", "recv", recv, bytes));
-  ISTHMUS_RETURN_IF_ERROR(check_overlap("reduce_scatter", send, bytes * ranks, recv, bytes,
-                                        static_cast<std::ptrdiff_t>(bytes) * rank_));
+  ISTHMUS_RETURN_IF_ERROR(
+      check_overlap("reduce_scatter", send, bytes * ranks, recv, bytes, static_cast<std::ptrdiff_t>(bytes) * rank_));
   const auto chunk_bytes = static_cast<std::size_t>(runtime_->options().chunk_bytes);
   Launch launched;
   launched.words = "reduce_scatter";
@@ -124,34 +124,32 @@ Communicator::WorkResult Communicator::barrier(const CallOptions& options) {
   return launch(launched, options);
 }
 
+// A message is one step; both ends have the same descriptor.
+Communicator::WorkResult Communicator::message(bool is_send, const void* input, void* output, std::size_t count,
+                                               DataType type, int peer, const CallOptions& options) {
+  const char* const words = is_send ? "send" : "recv";
+  const std::size_t bytes = count * dtype_size_bytes(type);
+  ISTHMUS_RETURN_IF_ERROR(check_call(words, count, type, 1));
+  ISTHMUS_RETURN_IF_ERROR(check_rank(words, is_send ? "destination" : "source", peer, size()));
+  if (peer == rank_) return invalid_argument("{}: rank {} is this rank itself", words, peer);
+  ISTHMUS_RETURN_IF_ERROR(check_pointer(words, "buffer", is_send ? input : output, bytes));
+  Launch launched;
+  launched.words = words;
+  launched.descriptor = {OperationKind::kPointToPoint, type, ReduceOp::kSum, 0, 0, count, 0};
+  launched.schedule = std::make_shared<Schedule>(is_send ? build_send(peer, bytes) : build_receive(peer, bytes));
+  launched.input = input;
+  launched.output = output;
+  return launch_point_to_point(launched, is_send ? rank_ : peer, is_send ? peer : rank_, options);
+}
+
 Communicator::WorkResult Communicator::send(const void* buffer, std::size_t count, DataType type, int destination,
                                             const CallOptions& options) {
-  ISTHMUS_RETURN_IF_ERROR(check_call("send", count, type, 1));
-  ISTHMUS_RETURN_IF_ERROR(check_rank("send", "destination", destination, size()));
-  if (destination == rank_) return invalid_argument("send: destination {} is this rank itself", destination);
-  const std::size_t bytes = count * dtype_size_bytes(type);
-  ISTHMUS_RETURN_IF_ERROR(check_pointer("send", "buffer", buffer, bytes));
-  Launch launched;
-  launched.words = "send";
-  launched.descriptor = {OperationKind::kPointToPoint, type, ReduceOp::kSum, 0, 0, count, 0};
-  launched.schedule = std::make_shared<Schedule>(build_send(destination, bytes));
-  launched.input = buffer;
-  return launch_point_to_point(launched, rank_, destination, options);
+  return message(true, buffer, nullptr, count, type, destination, options);
 }
 
 Communicator::WorkResult Communicator::receive(void* buffer, std::size_t count, DataType type, int source,
                                                const CallOptions& options) {
-  ISTHMUS_RETURN_IF_ERROR(check_call("recv", count, type, 1));
-  ISTHMUS_RETURN_IF_ERROR(check_rank("recv", "source", source, size()));
-  if (source == rank_) return invalid_argument("recv: source {} is this rank itself", source);
-  const std::size_t bytes = count * dtype_size_bytes(type);
-  ISTHMUS_RETURN_IF_ERROR(check_pointer("recv", "buffer", buffer, bytes));
-  Launch launched;
-  launched.words = "recv";
-  launched.descriptor = {OperationKind::kPointToPoint, type, ReduceOp::kSum, 0, 0, count, 0};
-  launched.schedule = std::make_shared<Schedule>(build_receive(source, bytes));
-  launched.output = buffer;
-  return launch_point_to_point(launched, source, rank_, options);
+  return message(false, nullptr, buffer, count, type, source, options);
 }
 
 }  // namespace isthmus

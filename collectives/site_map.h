@@ -15,7 +15,7 @@ class SiteMap {
   // `site_of_rank[r]` is any number that names the site of rank r; equal numbers, same site.
   explicit SiteMap(const std::vector<int>& site_of_rank);
 
-  int size() const { return static_cast<int>(site_of_.size()); }           // ranks
+  int size() const { return static_cast<int>(site_of_.size()); }  // ranks
   int site_count() const { return static_cast<int>(sites_.size()); }
   int site_of(int rank) const { return site_of_[static_cast<std::size_t>(rank)]; }
   int local_rank_of(int rank) const { return local_of_[static_cast<std::size_t>(rank)]; }
@@ -25,9 +25,7 @@ class SiteMap {
 
   // The rank of `site` that handles shard (or foreign local rank) `index`: sites differ in size, so shards are mapped
   // to the ranks that exist.
-  int handler(int site, int index) const {
-    return ranks_of(site)[static_cast<std::size_t>(index % local_size(site))];
-  }
+  int handler(int site, int index) const { return ranks_of(site)[static_cast<std::size_t>(index % local_size(site))]; }
 
  private:
   std::vector<std::vector<int>> sites_;

@@ -10,9 +10,10 @@ isthmus::Result<isthmus::CommunicatorOptions> communicator_options(const isthmus
   ISTHMUS_ASSIGN_OR_RETURN(const isthmus_communicator_options options,
                            isthmus::c_api::read_struct(from, "isthmus_communicator_options"));
   if (options.timeout_ms < 0 || options.connect_timeout_ms < 0)
-    return isthmus::invalid_argument("isthmus_communicator_options: timeout_ms {} and connect_timeout_ms {} must not be "
-                                     "negative",
-                                     options.timeout_ms, options.connect_timeout_ms);
+    return isthmus::invalid_argument(
+        "isthmus_communicator_options: timeout_ms {} and connect_timeout_ms {} must not be "
+        "negative",
+        options.timeout_ms, options.connect_timeout_ms);
   isthmus::CommunicatorOptions result;
   if (options.name != nullptr) result.name = options.name;
   result.timeout = std::chrono::milliseconds(options.timeout_ms);

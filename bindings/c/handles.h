@@ -57,8 +57,8 @@ isthmus_status guard(Body&& body) {
   }
 }
 
-// Copies a size-tagged struct of the caller into one of ours: fields that the caller does not know are zero; fields that
-// we do not know must be zero.
+// Copies a size-tagged struct of the caller into one of ours: fields that the caller does not know are zero; fields
+// that we do not know must be zero.
 template <typename T>
 Result<T> read_struct(const T* from, const char* name) {
   T to{};

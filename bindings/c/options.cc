@@ -54,9 +54,9 @@ const std::vector<RowText>& row_texts() {
   static const std::vector<RowText>* const texts = [] {
     auto* rows = new std::vector<RowText>();
     for (const isthmus::OptionRow& row : isthmus::option_table())
-      rows->push_back({std::string(row.name), std::string(row.variable),
-                       std::string(isthmus::option_type(row)), std::string(row.unit), isthmus::option_range(row),
-                       isthmus::option_default(row), std::string(row.sentence)});
+      rows->push_back({std::string(row.name), std::string(row.variable), std::string(isthmus::option_type(row)),
+                       std::string(row.unit), isthmus::option_range(row), isthmus::option_default(row),
+                       std::string(row.sentence)});
     return rows;
   }();
   return *texts;

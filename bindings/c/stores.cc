@@ -46,9 +46,9 @@ std::int64_t limit_ms(Duration limit) { return std::max<std::int64_t>(1, isthmus
 isthmus::StoreFunctions store_functions(std::shared_ptr<Callbacks> c) {
   isthmus::StoreFunctions f;
   f.set = [c](std::string_view key, std::string_view value, Duration limit) {
-    return c->status(c->functions.set(c->functions.context, std::string(key).c_str(), value.data(), value.size(),
-                                      limit_ms(limit)),
-                     "set", key);
+    return c->status(
+        c->functions.set(c->functions.context, std::string(key).c_str(), value.data(), value.size(), limit_ms(limit)),
+        "set", key);
   };
   f.get = [c](std::string_view key, Duration limit) -> Result<std::string> {
     std::string value;
@@ -61,8 +61,9 @@ isthmus::StoreFunctions store_functions(std::shared_ptr<Callbacks> c) {
   };
   f.contains = [c](std::string_view key, Duration limit) -> Result<bool> {
     int found = 0;
-    ISTHMUS_RETURN_IF_ERROR(c->status(
-        c->functions.contains(c->functions.context, std::string(key).c_str(), limit_ms(limit), &found), "contains", key));
+    ISTHMUS_RETURN_IF_ERROR(
+        c->status(c->functions.contains(c->functions.context, std::string(key).c_str(), limit_ms(limit), &found),
+                  "contains", key));
     return found != 0;
   };
   f.add = [c](std::string_view key, std::int64_t delta, Duration limit) -> Result<std::int64_t> {
@@ -97,8 +98,7 @@ isthmus_status isthmus_store_create_callback(const isthmus_store_callbacks* call
     if (functions.set == nullptr || functions.get == nullptr || functions.contains == nullptr ||
         functions.add == nullptr)
       return isthmus::invalid_argument("isthmus_store_callbacks: set, get, contains and add are needed");
-    return hand_out(isthmus::CallbackStore::create(store_functions(std::make_shared<Callbacks>(functions))),
-                    store);
+    return hand_out(isthmus::CallbackStore::create(store_functions(std::make_shared<Callbacks>(functions))), store);
   });
 }
 

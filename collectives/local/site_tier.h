@@ -1,5 +1,5 @@
-// The site tier of a communicator: which channel joins the ranks of one site. Mates on one host use shared memory, mates
-// on different hosts a link; the option site_tier forces one of them.
+// The site tier of a communicator: which channel joins the ranks of one site. Mates on one host use shared memory,
+// mates on different hosts a link; the option site_tier forces one of them.
 //
 // Threads: blocks the calling thread; one communicator of a process is made at a time.
 #pragma once

@@ -27,9 +27,7 @@ void set_log_sink(LogLevel level, LogSink sink) {
   log.sink = std::move(sink);
 }
 
-bool log_enabled(LogLevel level) {
-  return static_cast<int>(level) <= state().level.load(std::memory_order_relaxed);
-}
+bool log_enabled(LogLevel level) { return static_cast<int>(level) <= state().level.load(std::memory_order_relaxed); }
 
 void log_line(LogLevel level, std::string_view line) {
   LogState& log = state();

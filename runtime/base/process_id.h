@@ -1,5 +1,5 @@
-// Names one process (one runtime) for its whole life: random and never 0. Links and control connections are keyed by it,
-// not by the ranks of a group.
+// Names one process (one runtime) for its whole life: random and never 0. Links and control connections are keyed by
+// it, not by the ranks of a group.
 #pragma once
 
 #include <cstdint>

@@ -17,13 +17,13 @@ namespace isthmus {
 
 enum class StatusCode : int {
   kOk = 0,
-  kInvalidArgument = 1,    // fix the call
-  kUnsupported = 2,        // choose another operation, type or option
-  kDeadlineExceeded = 3,   // retry, or give more time
-  kUnavailable = 4,        // a peer or a site is gone: form the group again
-  kCorruption = 5,         // bytes are not what was sent
-  kAborted = 6,            // the caller, or another rank, gave the operation up
-  kInternal = 7,           // a defect of Isthmus
+  kInvalidArgument = 1,   // fix the call
+  kUnsupported = 2,       // choose another operation, type or option
+  kDeadlineExceeded = 3,  // retry, or give more time
+  kUnavailable = 4,       // a peer or a site is gone: form the group again
+  kCorruption = 5,        // bytes are not what was sent
+  kAborted = 6,           // the caller, or another rank, gave the operation up
+  kInternal = 7,          // a defect of Isthmus
 };
 
 // The lower-case name of a category: "unavailable".
@@ -49,9 +49,9 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-#define ISTHMUS_DEFINE_ERROR(function_name, code_name)                                     \
-  template <typename... Args>                                                              \
-  Status function_name(fmt::format_string<Args...> format, Args&&... args) {               \
+#define ISTHMUS_DEFINE_ERROR(function_name, code_name)                                      \
+  template <typename... Args>                                                               \
+  Status function_name(fmt::format_string<Args...> format, Args&&... args) {                \
     return Status(StatusCode::code_name, fmt::format(format, std::forward<Args>(args)...)); \
   }
 ISTHMUS_DEFINE_ERROR(invalid_argument, kInvalidArgument)
@@ -89,18 +89,17 @@ class [[nodiscard]] Result {
 }  // namespace isthmus
 
 // Leaves the function with the error, if `expression` is one.
-#define ISTHMUS_RETURN_IF_ERROR(expression)                  \
-  do {                                                       \
-    ::isthmus::Status isthmus_status_ = (expression);        \
-    if (!isthmus_status_.ok()) return isthmus_status_;       \
+#define ISTHMUS_RETURN_IF_ERROR(expression)            \
+  do {                                                 \
+    ::isthmus::Status isthmus_status_ = (expression);  \
+    if (!isthmus_status_.ok()) return isthmus_status_; \
   } while (false)
 
 #define ISTHMUS_CONCAT_INNER_(a, b) a##b
 #define ISTHMUS_CONCAT_(a, b) ISTHMUS_CONCAT_INNER_(a, b)
 
 // `declaration` takes the value of a Result, or the function is left with its error.
-#define ISTHMUS_ASSIGN_OR_RETURN(declaration, expression)                                       \
-  auto ISTHMUS_CONCAT_(isthmus_result_, __LINE__) = (expression);                               \
-  if (!ISTHMUS_CONCAT_(isthmus_result_, __LINE__).ok())                                         \
-    return ISTHMUS_CONCAT_(isthmus_result_, __LINE__).status();                                 \
+#define ISTHMUS_ASSIGN_OR_RETURN(declaration, expression)                                                           \
+  auto ISTHMUS_CONCAT_(isthmus_result_, __LINE__) = (expression);                                                   \
+  if (!ISTHMUS_CONCAT_(isthmus_result_, __LINE__).ok()) return ISTHMUS_CONCAT_(isthmus_result_, __LINE__).status(); \
   declaration = std::move(ISTHMUS_CONCAT_(isthmus_result_, __LINE__)).value()

@@ -104,7 +104,8 @@ Result<std::vector<std::string>> addresses_that_fit(const std::vector<InterfaceA
   std::vector<std::string> hosts;
   for (const InterfaceAddress& address : all) {
     if (address.is_loopback && part != address.interface) continue;
-    const bool fits = is_cidr ? contains(cidr, address.host) : part == address.host || name_matches(part, address.interface);
+    const bool fits =
+        is_cidr ? contains(cidr, address.host) : part == address.host || name_matches(part, address.interface);
     if (fits) add_once(&hosts, address.host);
   }
   if (hosts.empty())
@@ -189,9 +190,10 @@ Result<std::vector<std::string>> choose_bind_hosts(const BindRequest& request, c
   if (chosen.empty()) {
     std::string peers;
     for (const std::string& host : request.peer_hosts) peers += (peers.empty() ? "" : ", ") + host;
-    return unavailable("peers are on other hosts ({}), but this host has no route to them other than loopback; its "
-                       "addresses: {}. The option wan_interface (ISTHMUS_WAN_INTERFACE) names one",
-                       peers.empty() ? "without any address but loopback" : peers, list_of(all));
+    return unavailable(
+        "peers are on other hosts ({}), but this host has no route to them other than loopback; its "
+        "addresses: {}. The option wan_interface (ISTHMUS_WAN_INTERFACE) names one",
+        peers.empty() ? "without any address but loopback" : peers, list_of(all));
   }
   return chosen;
 }

@@ -25,10 +25,10 @@ struct InterfaceAddress {
 // Of the interfaces that are up, without link-local ones; IPv4 first.
 Result<std::vector<InterfaceAddress>> interface_addresses();
 
-// Those that a selection (names, name prefixes ending in *, addresses, CIDRs; comma separated) picks; what follows a ^ is
-// taken away again, and a selection of such entries alone begins with everything but loopback. Loopback only if it is
-// asked for by its name. invalid_argument: an entry that picks nothing, or nothing is left; the message lists what there
-// is.
+// Those that a selection (names, name prefixes ending in *, addresses, CIDRs; comma separated) picks; what follows a ^
+// is taken away again, and a selection of such entries alone begins with everything but loopback. Loopback only if it
+// is asked for by its name. invalid_argument: an entry that picks nothing, or nothing is left; the message lists what
+// there is.
 Result<std::vector<std::string>> select_addresses(const std::vector<InterfaceAddress>& all, std::string_view selection);
 
 // Where peers may reach this process, before it listens.

@@ -66,7 +66,8 @@ class FileStore::Lock {
       if (errno == EINTR) continue;
       if (errno != EWOULDBLOCK) return unavailable("{}: cannot be locked: {}", store.path_, errno_message(errno));
       if (!backoff.sleep()) {
-        return deadline_exceeded("{}: another process kept the lock while key \"{}\" was to be written", store.path_, key);
+        return deadline_exceeded("{}: another process kept the lock while key \"{}\" was to be written", store.path_,
+                                 key);
       }
     }
     return Lock(store.file_.get());
@@ -91,15 +92,15 @@ Result<std::unique_ptr<FileStore>> FileStore::open(const std::string& path) {
 }
 
 Status FileStore::refresh() {
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file_.get(), &info) != 0) return unavailable("{}: {}", path_, errno_message(errno));
   const auto size = static_cast<std::size_t>(info.st_size);
   if (size <= read_bytes_) return Status();
   std::string bytes(size - read_bytes_, '\0');
   std::size_t filled = 0;
   while (filled < bytes.size()) {
-    const ssize_t count = ::pread(file_.get(), bytes.data() + filled, bytes.size() - filled,
-                                  static_cast<off_t>(read_bytes_ + filled));
+    const ssize_t count =
+        ::pread(file_.get(), bytes.data() + filled, bytes.size() - filled, static_cast<off_t>(read_bytes_ + filled));
     if (count == 0) break;  // a torn record was cut off meanwhile
     if (count < 0 && errno != EINTR) return unavailable("{}: cannot be read: {}", path_, errno_message(errno));
     if (count > 0) filled += static_cast<std::size_t>(count);

@@ -1,10 +1,11 @@
-// FileStore: a store in one file that all processes can open (on a shared file system, where they are on several hosts).
+// FileStore: a store in one file that all processes can open (on a shared file system, where they are on several
+// hosts).
 //
 // Threads: one thread at a time per object; clones and other processes work on the same file at the same time.
 //
 // The file is a log. It begins with 16 bytes of magic; each record is a u32 length, a u32 checksum and a body, and says
-// that a key now has a value, or none. Writers append under flock(2), which the kernel lifts when a writer dies; a record
-// that a dying writer left incomplete is cut off by the next one. Readers take no lock: a record whose length or
+// that a key now has a value, or none. Writers append under flock(2), which the kernel lifts when a writer dies; a
+// record that a dying writer left incomplete is cut off by the next one. Readers take no lock: a record whose length or
 // checksum does not hold yet is not there yet. Waiting is polling, every 1 to 50 ms. A file serves one job: keys of an
 // earlier one would be found again.
 #pragma once

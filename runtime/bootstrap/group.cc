@@ -161,15 +161,16 @@ Result<GroupTable> form_group(const FormGroupRequest& request) {
   ISTHMUS_ASSIGN_OR_RETURN(const NumberedTexts second, decode_texts(addresses, request.size));
   ISTHMUS_ASSIGN_OR_RETURN(members, decode_members(second.texts));
 
-  ISTHMUS_ASSIGN_OR_RETURN(
-      const std::string named,
-      run_round(round_of(request, "ready"), connect_and_measure(request, members, given),
-                [&](const auto& records) -> Result<std::string> {
-                  std::vector<std::string> sites;
-                  for (const ProcessInfo& member : members) sites.push_back(member.site);
-                  if (!given) sites = detect_sites(members, decode_measured(records, request.size), request.site_rtt);
-                  return encode_texts(0, sites);
-                }));
+  ISTHMUS_ASSIGN_OR_RETURN(const std::string named,
+                           run_round(round_of(request, "ready"), connect_and_measure(request, members, given),
+                                     [&](const auto& records) -> Result<std::string> {
+                                       std::vector<std::string> sites;
+                                       for (const ProcessInfo& member : members) sites.push_back(member.site);
+                                       if (!given)
+                                         sites = detect_sites(members, decode_measured(records, request.size),
+                                                              request.site_rtt);
+                                       return encode_texts(0, sites);
+                                     }));
   ISTHMUS_ASSIGN_OR_RETURN(const NumberedTexts sites, decode_texts(named, request.size));
   return make_table(first.number, std::move(members), sites.texts);
 }

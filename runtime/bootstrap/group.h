@@ -25,16 +25,16 @@ struct GroupMemberInfo {
 };
 
 struct GroupTable {
-  std::uint64_t id = 0;      // of the communicator: random, drawn by rank 0
+  std::uint64_t id = 0;  // of the communicator: random, drawn by rank 0
   std::uint32_t epoch = 1;
   std::vector<GroupMemberInfo> members;  // by rank
 };
 
 // What the listeners must be bound for, known once the host identities were exchanged.
 struct BindRequest {
-  bool all_on_one_host = true;           // loopback is enough, and nothing else may be bound
-  std::vector<std::string> peer_hosts;   // candidate addresses of the peers on other hosts, to find the route to them
-  std::string store_host;                // where the store is, if it has an address; may be empty
+  bool all_on_one_host = true;          // loopback is enough, and nothing else may be bound
+  std::vector<std::string> peer_hosts;  // candidate addresses of the peers on other hosts, to find the route to them
+  std::string store_host;               // where the store is, if it has an address; may be empty
 };
 
 struct FormGroupRequest {
@@ -49,8 +49,9 @@ struct FormGroupRequest {
   std::function<Status(const BindRequest&, ProcessInfo* self)> bind;
 };
 
-// Collective. On success every rank has an equal table and control connections to every other member, and knows that all
-// others have too. On failure every rank gets the same reason, or deadline_exceeded naming the ranks that are missing.
+// Collective. On success every rank has an equal table and control connections to every other member, and knows that
+// all others have too. On failure every rank gets the same reason, or deadline_exceeded naming the ranks that are
+// missing.
 Result<GroupTable> form_group(const FormGroupRequest& request);
 
 // A later rendezvous of the same ranks over the same store: returns when all have called it with this name.

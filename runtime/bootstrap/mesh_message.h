@@ -2,7 +2,8 @@
 //
 // Threads: pure functions. The decoder treats its input as hostile.
 //
-// The greeting's beginning (magic, version) is the same in every version, so that peers of different ones can name both.
+// The greeting's beginning (magic, version) is the same in every version, so that peers of different ones can name
+// both.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,16 @@
 namespace isthmus {
 
 enum class MeshMessageKind : std::uint8_t {  // on the wire: never renumber
-  kHello = 1,       // from the dialling side: `process` to `number`
-  kWelcome = 2,     // the answer: the connection stands
-  kRefusal = 3,     // the answer: `text` says why; the stream ends
+  kHello = 1,                                // from the dialling side: `process` to `number`
+  kWelcome = 2,                              // the answer: the connection stands
+  kRefusal = 3,                              // the answer: `text` says why; the stream ends
   kHeartbeat = 4,
-  kDirect = 5,      // `text` is a message of the layer above
-  kFlood = 6,       // the same for everyone: `process` made it, `number` is its count
-  kDeath = 7,       // flooded: `process` made it, `number` is its count, `subject` is dead, `text` says why
+  kDirect = 5,  // `text` is a message of the layer above
+  kFlood = 6,   // the same for everyone: `process` made it, `number` is its count
+  kDeath = 7,   // flooded: `process` made it, `number` is its count, `subject` is dead, `text` says why
   kGoodbye = 8,
   kGoodbyeHeard = 9,
-  kPing = 10,       // `number` comes back in kPong
+  kPing = 10,  // `number` comes back in kPong
   kPong = 11,
 };
 

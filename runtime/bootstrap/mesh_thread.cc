@@ -297,12 +297,13 @@ void MeshThread::on_stream_message(std::uint64_t key, const MeshMessage& message
   Connection& connection = connections_.at(key);
   if (message.kind == MeshMessageKind::kHello && !connection.is_dialler) return on_hello(key, message);
   if (message.kind == MeshMessageKind::kRefusal && connection.is_dialler && !connection.is_greeted) {
-    const Status why = message.version != kProtocolVersion ? unsupported("{}", message.text) : unavailable("{}", message.text);
+    const Status why =
+        message.version != kProtocolVersion ? unsupported("{}", message.text) : unavailable("{}", message.text);
     return close_connection(key, why);
   }
   if (message.version != kProtocolVersion)
-    return close_connection(key, unsupported("peer speaks protocol version {}, this side {}", message.version,
-                                             kProtocolVersion));
+    return close_connection(
+        key, unsupported("peer speaks protocol version {}, this side {}", message.version, kProtocolVersion));
   if (message.kind == MeshMessageKind::kWelcome && connection.is_dialler) return on_welcome(key);
   if (!connection.is_greeted) return close_connection(key, corruption("a control message before the greeting"));
   on_peer_message(connection.peer, message);
@@ -318,9 +319,11 @@ void MeshThread::refuse(std::uint64_t key, const std::string& why) {
 
 void MeshThread::on_hello(std::uint64_t key, const MeshMessage& message) {
   if (message.version != kProtocolVersion) {
-    const std::string why = fmt::format("peer speaks protocol version {}, this side {}", message.version, kProtocolVersion);
+    const std::string why =
+        fmt::format("peer speaks protocol version {}, this side {}", message.version, kProtocolVersion);
     log_warning("a control connection was refused: {}", why);
-    return refuse(key, fmt::format("this side speaks protocol version {}, the peer {}", kProtocolVersion, message.version));
+    return refuse(key,
+                  fmt::format("this side speaks protocol version {}, the peer {}", kProtocolVersion, message.version));
   }
   if (message.number != self_) return refuse(key, "another process listens here");
   const auto known = peers_.find(message.process);
@@ -371,7 +374,8 @@ void MeshThread::close_connection(std::uint64_t key, const Status& why) {
   connections_.erase(found);
   const auto entry = peers_.find(connection.peer);
   if (entry == peers_.end()) {
-    if (!why.ok() && connection.stands) log_debug("a control connection ended before its greeting: {}", why.to_string());
+    if (!why.ok() && connection.stands)
+      log_debug("a control connection ended before its greeting: {}", why.to_string());
     return;
   }
   Peer& peer = entry->second;
@@ -400,8 +404,10 @@ void MeshThread::connection_failed(ProcessId process, Peer& peer, const Status& 
     changed_.notify_all();
   }
   if (is_death && !is_leaving_)
-    declare_dead(process, unavailable("its control connection ended and {} does not answer: {}",
-                                      joined(peer.addresses), why.message()), true);
+    declare_dead(
+        process,
+        unavailable("its control connection ended and {} does not answer: {}", joined(peer.addresses), why.message()),
+        true);
 }
 
 void MeshThread::dial(ProcessId process, Peer& peer) {
@@ -512,8 +518,10 @@ void MeshThread::tick() {
       if (beats) send_to(peer.connection, MeshMessage());
       const Duration silent = time - peer.last_heard;
       if (silent >= options_.link_grace) {
-        declare_dead(process, unavailable("silent for {:.1f} s (limit {:.1f} s)", to_seconds(silent),
-                                          to_seconds(options_.link_grace)), true);
+        declare_dead(
+            process,
+            unavailable("silent for {:.1f} s (limit {:.1f} s)", to_seconds(silent), to_seconds(options_.link_grace)),
+            true);
       } else if (silent >= options_.suspect_after && !peer.is_suspect) {
         peer.is_suspect = true;
         handler_->on_peer_suspect(process, silent);
@@ -523,15 +531,17 @@ void MeshThread::tick() {
     // The smaller id dials; when a connection was lost the other side dials too, to find out whether anyone is there.
     if (is_leaving_ || peer.dialling != 0 || time < peer.dial_at) continue;
     if (peer.lost_at != kNever && time - peer.lost_at > kComeBackLimit)
-      declare_dead(process, unavailable("its control connection ended and did not come back: {}",
-                                        peer.last_error.message()), true);
+      declare_dead(process,
+                   unavailable("its control connection ended and did not come back: {}", peer.last_error.message()),
+                   true);
     else if (self_ < process || peer.lost_at != kNever)
       dial(process, peer);
   }
   std::vector<std::uint64_t> late;
   for (const auto& [key, connection] : connections_)
     if (time >= connection.greet_by) late.push_back(key);
-  for (std::uint64_t key : late) close_connection(key, unavailable("no greeting within {:.0f} s", to_seconds(kGreetLimit)));
+  for (std::uint64_t key : late)
+    close_connection(key, unavailable("no greeting within {:.0f} s", to_seconds(kGreetLimit)));
 }
 
 TimePoint MeshThread::next_tick() const {

@@ -51,7 +51,7 @@ class MeshThread final : public PeerMesh {
     std::uint64_t dialling = 0;    // 0: no attempt runs
     std::size_t next_address = 0;
     TimePoint dial_at = TimePoint::min();
-    bool was_connected = false;    // an attempt that fails now means death, not lateness
+    bool was_connected = false;  // an attempt that fails now means death, not lateness
     bool heard_our_goodbye = false;
     TimePoint last_heard{}, lost_at = kNever;
     bool is_suspect = false;
@@ -59,7 +59,7 @@ class MeshThread final : public PeerMesh {
   };
   struct Connection {
     std::unique_ptr<ControlStream> stream;
-    ProcessId peer = 0;       // 0: a stranger that has not greeted
+    ProcessId peer = 0;  // 0: a stranger that has not greeted
     bool is_dialler = false, stands = false, is_greeted = false, wants_write = false;
     TimePoint greet_by = kNever;
   };
@@ -107,7 +107,7 @@ class MeshThread final : public PeerMesh {
   bool stopping_ = false;
   std::unordered_map<std::uint64_t, TimePoint> pongs_;  // by ping number: when it came
   std::uint64_t next_ping_ = 1;
-  std::unordered_map<ProcessId, Peer> peers_;           // written by the mesh's thread, under the mutex
+  std::unordered_map<ProcessId, Peer> peers_;  // written by the mesh's thread, under the mutex
   // ----- the mesh's thread only
   Poller poller_;
   std::unordered_map<std::uint64_t, Connection> connections_;

@@ -12,12 +12,15 @@ namespace isthmus {
 
 class PrefixStore final : public Store {
  public:
-  PrefixStore(std::string prefix, std::unique_ptr<Store> store) : prefix_(std::move(prefix)), store_(std::move(store)) {}
+  PrefixStore(std::string prefix, std::unique_ptr<Store> store)
+      : prefix_(std::move(prefix)), store_(std::move(store)) {}
 
   Status set(std::string_view key, std::string_view value, TimePoint deadline) override {
     return store_->set(full(key), value, deadline);
   }
-  Result<std::string> get(std::string_view key, TimePoint deadline) override { return store_->get(full(key), deadline); }
+  Result<std::string> get(std::string_view key, TimePoint deadline) override {
+    return store_->get(full(key), deadline);
+  }
   Result<bool> contains(std::string_view key, TimePoint deadline) override {
     return store_->contains(full(key), deadline);
   }

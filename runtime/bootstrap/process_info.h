@@ -19,10 +19,10 @@ struct ProcessInfo {
   ProcessId process = 0;
   std::uint32_t protocol_version = kProtocolVersion;
   std::string library_version;
-  std::string host_id;    // equal for processes that can share memory: see host_identity.h
-  std::string network_id; // equal for processes that reach each other over loopback
-  std::string host_name;  // for messages
-  std::string site;       // from ISTHMUS_SITE or the option; empty: to be detected
+  std::string host_id;     // equal for processes that can share memory: see host_identity.h
+  std::string network_id;  // equal for processes that reach each other over loopback
+  std::string host_name;   // for messages
+  std::string site;        // from ISTHMUS_SITE or the option; empty: to be detected
   std::uint32_t pid = 0;
   std::string transport;  // name of the data transport, which must be equal everywhere
   // Where this process may be reached, before it listens: peers choose their own address by their route to these.

@@ -1,10 +1,10 @@
-// One round of a rendezvous over a store: every rank hands in a record, rank 0 makes one answer of all records, every rank
-// gets the answer.
+// One round of a rendezvous over a store: every rank hands in a record, rank 0 makes one answer of all records, every
+// rank gets the answer.
 //
 // Threads: blocks the calling thread.
 //
-// Cost at the store: two writes and size + 1 reads at rank 0, one write and one read elsewhere. An error of any rank, or
-// of making the answer, becomes the answer, so all ranks fail alike and at once.
+// Cost at the store: two writes and size + 1 reads at rank 0, one write and one read elsewhere. An error of any rank,
+// or of making the answer, becomes the answer, so all ranks fail alike and at once.
 #pragma once
 
 #include <functional>

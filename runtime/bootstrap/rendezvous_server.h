@@ -15,8 +15,8 @@
 namespace isthmus {
 
 struct RendezvousOptions {
-  std::string host;             // numeric address to bind
-  std::uint16_t port_low = 0;   // 0, 0: any free port; else the first free one of [low, high]
+  std::string host;            // numeric address to bind
+  std::uint16_t port_low = 0;  // 0, 0: any free port; else the first free one of [low, high]
   std::uint16_t port_high = 0;
   // A connection that has not greeted by then is closed: strangers and port scanners.
   Duration greeting_limit = std::chrono::seconds(5);

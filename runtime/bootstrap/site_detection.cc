@@ -31,9 +31,10 @@ Result<bool> sites_are_given(const std::vector<ProcessInfo>& members) {
   }
   if (count == 0) return true;
   if (count == members.size()) return false;
-  return invalid_argument("{} of {} ranks have no site (rank {}): set ISTHMUS_SITE on all ranks, or on none to have the "
-                          "sites detected",
-                          count, members.size(), without);
+  return invalid_argument(
+      "{} of {} ranks have no site (rank {}): set ISTHMUS_SITE on all ranks, or on none to have the "
+      "sites detected",
+      count, members.size(), without);
 }
 
 Result<std::vector<HostRoundTrip>> measure_hosts(const std::vector<ProcessInfo>& members, int rank, PeerMesh& mesh,

@@ -30,8 +30,8 @@ Result<bool> sites_are_given(const std::vector<ProcessInfo>& members);
 Result<std::vector<HostRoundTrip>> measure_hosts(const std::vector<ProcessInfo>& members, int rank, PeerMesh& mesh,
                                                  TimePoint deadline);
 
-// Joins hosts that are closer than `limit` (directly or through others) and names the sites "site0", "site1", ... in the
-// order of their lowest rank. Returns the name for each rank, and logs what was measured.
+// Joins hosts that are closer than `limit` (directly or through others) and names the sites "site0", "site1", ... in
+// the order of their lowest rank. Returns the name for each rank, and logs what was measured.
 std::vector<std::string> detect_sites(const std::vector<ProcessInfo>& members,
                                       const std::vector<HostRoundTrip>& measured, Duration limit);
 

@@ -29,9 +29,7 @@ void StoreService::handle(std::uint64_t connection, const StoreRequest& request,
         waiters_[request.key].push_back({connection, request.id});
       }
       break;
-    case StoreCall::kContains:
-      answer(Status(), {}, value != nullptr);
-      break;
+    case StoreCall::kContains: answer(Status(), {}, value != nullptr); break;
     case StoreCall::kAdd: {
       const Result<std::int64_t> sum = table_.sum(request.key, request.delta);
       answer(sum.status(), {}, sum.ok() ? *sum : 0);
@@ -42,9 +40,7 @@ void StoreService::handle(std::uint64_t connection, const StoreRequest& request,
       table_.remove(request.key);
       answer(Status());
       break;
-    case StoreCall::kCancel:
-      drop_waiters(connection, &request.id);
-      break;
+    case StoreCall::kCancel: drop_waiters(connection, &request.id); break;
   }
 }
 

@@ -37,9 +37,10 @@ Result<std::unique_ptr<TcpStore>> TcpStore::try_connect(ControlNetwork* network,
   ISTHMUS_ASSIGN_OR_RETURN(const std::string bytes, receive_message(*stream, limit));
   ISTHMUS_ASSIGN_OR_RETURN(const StoreGreeting greeting, StoreGreeting::decode(bytes));
   if (greeting.protocol_version != kProtocolVersion) {
-    return unsupported("the rendezvous server at {} speaks protocol version {}, this process {}: the same version of "
-                       "Isthmus is needed everywhere",
-                       address, greeting.protocol_version, kProtocolVersion);
+    return unsupported(
+        "the rendezvous server at {} speaks protocol version {}, this process {}: the same version of "
+        "Isthmus is needed everywhere",
+        address, greeting.protocol_version, kProtocolVersion);
   }
   return std::unique_ptr<TcpStore>(new TcpStore(network, address, std::move(stream)));
 }
@@ -62,8 +63,8 @@ Result<std::unique_ptr<TcpStore>> TcpStore::connect(ControlNetwork* network, con
     }
     const TimePoint now = SteadyClock::instance().now();
     if (now + pause >= deadline) {
-      return deadline_exceeded("no rendezvous server answers at {} after {:.1f} s: {}", address, to_seconds(now - start),
-                               last.message());
+      return deadline_exceeded("no rendezvous server answers at {} after {:.1f} s: {}", address,
+                               to_seconds(now - start), last.message());
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, Duration(std::chrono::milliseconds(500)));
@@ -89,8 +90,8 @@ Result<StoreAnswer> TcpStore::ask(StoreCall call, std::string_view key, std::str
   if (status.ok()) return answer;
   if (status.code() == StatusCode::kDeadlineExceeded) {
     const Status cancelled = stream_->send(StoreRequest{request.id, StoreCall::kCancel, {}, {}, 0}.encode());
-    return deadline_exceeded("{} of key \"{}\" had no answer from the rendezvous server {} in {:.1f} s{}", call_name(call),
-                             key, server_address_, to_seconds(SteadyClock::instance().now() - start),
+    return deadline_exceeded("{} of key \"{}\" had no answer from the rendezvous server {} in {:.1f} s{}",
+                             call_name(call), key, server_address_, to_seconds(SteadyClock::instance().now() - start),
                              cancelled.ok() ? "" : ", and the connection is lost");
   }
   return status.with_context(fmt::format("{} of key \"{}\"", call_name(call), key));

@@ -136,8 +136,8 @@ std::vector<std::string> option_warnings(const Options& options) {
                     options.timeout_ms, options.link_grace_ms));
   }
   if (options.timeout_ms <= options.heartbeat_ms) {
-    warnings.push_back(fmt::format("timeout_ms ({}) is not longer than heartbeat_ms ({})", options.timeout_ms,
-                                   options.heartbeat_ms));
+    warnings.push_back(
+        fmt::format("timeout_ms ({}) is not longer than heartbeat_ms ({})", options.timeout_ms, options.heartbeat_ms));
   }
   return warnings;
 }

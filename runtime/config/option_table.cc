@@ -40,8 +40,8 @@ constexpr OptionRow kTable[] = {
      "Unit on a lane; at most chunk_bytes. Small ones spread evenly over slow lanes, large ones cost less processor."},
     {"eager_bytes", "ISTHMUS_EAGER_BYTES", &Options::eager_bytes, "bytes", 0, kGiB, "", "",
      "Per operation and peer: payload taken in before this rank has issued the operation."},
-    {"lane_window_bytes", "ISTHMUS_LANE_WINDOW_BYTES", &Options::lane_window_bytes, "bytes", 64 * kKiB, 4 * kGiB, "", "",
-     "Per lane: payload under way without an acknowledgement; above twice its rate times the round trip."},
+    {"lane_window_bytes", "ISTHMUS_LANE_WINDOW_BYTES", &Options::lane_window_bytes, "bytes", 64 * kKiB, 4 * kGiB, "",
+     "", "Per lane: payload under way without an acknowledgement; above twice its rate times the round trip."},
     {"reduce_threads", "ISTHMUS_REDUCE_THREADS", &Options::reduce_threads, "", 1, 64, "", "",
      "Threads that reduce and copy."},
 
@@ -83,7 +83,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::span<const OptionRow> option_table() { return kTable; }
 
 const OptionRow* find_option(std::string_view name) {
-  const auto found = std::find_if(std::begin(kTable), std::end(kTable), [&](const auto& row) { return row.name == name; });
+  const auto found =
+      std::find_if(std::begin(kTable), std::end(kTable), [&](const auto& row) { return row.name == name; });
   return found == std::end(kTable) ? nullptr : found;
 }
 
@@ -99,7 +100,8 @@ std::string option_range(const OptionRow& row) {
   }
   if (std::holds_alternative<double Options::*>(row.field)) return fmt::format("{}..{}", row.low, row.high);
   std::string range(row.choices.empty() ? row.form : row.choices);
-  for (std::size_t bar; !row.choices.empty() && (bar = range.find('|')) != std::string::npos;) range.replace(bar, 1, ", ");
+  for (std::size_t bar; !row.choices.empty() && (bar = range.find('|')) != std::string::npos;)
+    range.replace(bar, 1, ", ");
   return range;
 }
 

@@ -14,16 +14,16 @@ namespace isthmus {
 
 struct Options {
   // Where this process is
-  std::string site;                    // name of the site; empty: detected by round-trip time
-  std::string wan_interface;           // names or CIDRs, comma separated; empty: by route to the peers
-  std::string advertise_address;       // numeric address that peers dial instead of the bound one; empty: the bound one
-  std::string port_range;              // "40000-40050"; empty: any
-  std::int64_t site_rtt_us = 2000;     // detection: hosts closer than this are one site
+  std::string site;                 // name of the site; empty: detected by round-trip time
+  std::string wan_interface;        // names or CIDRs, comma separated; empty: by route to the peers
+  std::string advertise_address;    // numeric address that peers dial instead of the bound one; empty: the bound one
+  std::string port_range;           // "40000-40050"; empty: any
+  std::int64_t site_rtt_us = 2000;  // detection: hosts closer than this are one site
 
   // How payload moves
   std::string transport = "libfabric";
-  std::string algorithm = "auto";      // allreduce between sites: auto, exchange, direct, ring
-  std::string site_tier = "auto";      // auto, shm, link
+  std::string algorithm = "auto";  // allreduce between sites: auto, exchange, direct, ring
+  std::string site_tier = "auto";  // auto, shm, link
   std::int64_t wan_lanes = 4;
   std::int64_t chunk_bytes = 256 * 1024;
   std::int64_t segment_bytes = 32 * 1024;
@@ -39,7 +39,7 @@ struct Options {
   std::int64_t suspect_ms = 3'000;
   std::int64_t drain_ms = 5'000;
 
-  std::string log_level = "warning";   // off, error, warning, info, debug
+  std::string log_level = "warning";  // off, error, warning, info, debug
 };
 
 }  // namespace isthmus

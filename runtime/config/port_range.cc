@@ -22,7 +22,8 @@ Result<PortRange> parse_port_range(std::string_view text) {
   if (dash != std::string_view::npos) {
     ISTHMUS_ASSIGN_OR_RETURN(range.high, parse_port(text.substr(dash + 1)));
   }
-  if (range.high < range.low) return invalid_argument("the range ends at {}, before its start {}", range.high, range.low);
+  if (range.high < range.low)
+    return invalid_argument("the range ends at {}, before its start {}", range.high, range.low);
   return range;
 }
 

@@ -48,8 +48,8 @@ struct HostPort {
 };
 Result<HostPort> split_host_port(std::string_view text);
 
-// The numeric addresses of a host name, in the resolver's order; a numeric host is its own answer. Blocks as long as the
-// resolver of the system does (its own configuration limits that).
+// The numeric addresses of a host name, in the resolver's order; a numeric host is its own answer. Blocks as long as
+// the resolver of the system does (its own configuration limits that).
 Result<std::vector<std::string>> resolve_host(const std::string& host);
 
 }  // namespace isthmus

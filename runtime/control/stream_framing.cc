@@ -24,9 +24,7 @@ std::string printable(std::string_view bytes) {
 
 }  // namespace
 
-void StreamFraming::append(std::string_view message) {
-  ByteWriter(&out_).put_text(message);
-}
+void StreamFraming::append(std::string_view message) { ByteWriter(&out_).put_text(message); }
 
 void StreamFraming::sent(std::size_t bytes) {
   out_begin_ += bytes;

@@ -76,8 +76,8 @@ Result<std::unique_ptr<ControlListener>> TcpControlNetwork::listen(const std::st
     const std::string text = join_host_port(advertised_host.empty() ? host : advertised_host, bound.port());
     return std::unique_ptr<ControlListener>(std::make_unique<TcpListener>(std::move(socket), text));
   }
-  return unavailable("no port of {}-{} can be had on {}: every process of a host needs two (control and data)", port_low,
-                     port_high, host);
+  return unavailable("no port of {}-{} can be had on {}: every process of a host needs two (control and data)",
+                     port_low, port_high, host);
 }
 
 Result<std::unique_ptr<ControlStream>> TcpControlNetwork::dial(const std::string& address) {

@@ -17,8 +17,14 @@ constexpr Duration kAfterGoodbye = std::chrono::seconds(1);
 Group::Group(GroupConfig config, const Clock* clock, WorkerPool* workers,
              std::function<void(std::function<void()>)> post, std::function<void(const Status&)> tell_others,
              std::function<void(const Status&)> on_broken, Counter* completed, Counter* failed)
-    : config_(std::move(config)), clock_(clock), workers_(workers), post_(std::move(post)),
-      tell_others_(std::move(tell_others)), on_broken_(std::move(on_broken)), completed_(completed), failed_(failed),
+    : config_(std::move(config)),
+      clock_(clock),
+      workers_(workers),
+      post_(std::move(post)),
+      tell_others_(std::move(tell_others)),
+      on_broken_(std::move(on_broken)),
+      completed_(completed),
+      failed_(failed),
       has_left_(config_.members.size(), false) {}
 
 void Group::submit(OperationRequest request) {

@@ -169,7 +169,8 @@ void Operation::reduce_done(std::uint32_t index) {
 
 void Operation::mismatch(std::uint32_t rank, std::string_view theirs) {
   if (ended_) return;
-  const std::string words = theirs.empty() ? "moves it in other pieces (its options differ)" : request_.describe(theirs);
+  const std::string words =
+      theirs.empty() ? "moves it in other pieces (its options differ)" : request_.describe(theirs);
   host_->operation_failed(request_.key, invalid_argument("{}: {} {}", request_.what, host_->member_name(rank), words));
 }
 

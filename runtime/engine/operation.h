@@ -26,7 +26,7 @@ struct OperationRequest {
   std::shared_ptr<const Schedule> schedule;
   const void* input = nullptr;  // belong to the operation until on_done
   void* output = nullptr;
-  Duration timeout{};      // from the start, and anew from every advance of the payload
+  Duration timeout{};  // from the start, and anew from every advance of the payload
   // Called once on the progress thread: must only hand the news on.
   std::function<void(const Status&)> on_done;
   // Turns a peer's descriptor that differs from ours into words ("rank 1 (site b) called ...").
@@ -110,11 +110,11 @@ class Operation {
   const Schedule& schedule_;
   std::unique_ptr<std::byte[]> scratch_;
   std::vector<std::unique_ptr<Side>> sides_;
-  std::vector<std::uint32_t> blockers_;          // per step: dependencies that are not complete
-  std::vector<std::uint32_t> first_dependent_;   // per step, into dependents_; one more at the end
+  std::vector<std::uint32_t> blockers_;         // per step: dependencies that are not complete
+  std::vector<std::uint32_t> first_dependent_;  // per step, into dependents_; one more at the end
   std::vector<std::uint32_t> dependents_;
   std::vector<bool> is_complete_;
-  std::vector<std::uint32_t> ready_;             // first in, first out, from ready_head_
+  std::vector<std::uint32_t> ready_;  // first in, first out, from ready_head_
   std::size_t ready_head_ = 0;
   std::size_t steps_left_ = 0;
   bool is_running_ready_ = false;

@@ -72,15 +72,15 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options, Runtime
   runtime->workers_ = std::make_unique<WorkerPool>(static_cast<int>(options.reduce_threads), "isthmus-reduce");
   runtime->completions_ = std::make_unique<CompletionThread>();
   ISTHMUS_ASSIGN_OR_RETURN(runtime->loop_, ProgressLoop::create(runtime->clock_));
-  ISTHMUS_ASSIGN_OR_RETURN(runtime->mesh_, PeerMesh::create(mesh_options(options), runtime->control_.get(),
-                                                            self.process, runtime.get()));
-  runtime->loop_->set_links(std::make_unique<LinkSet>(
-      link_set_options(options), runtime->clock_, std::move(seams.transport), self.process, &runtime->counters_.wan,
-      [mesh = runtime->mesh_.get()](ProcessId peer) {
-        GroupMessage dial;
-        dial.kind = GroupMessageKind::kDial;
-        mesh->send(peer, encode_group_message(dial));
-      }));
+  ISTHMUS_ASSIGN_OR_RETURN(
+      runtime->mesh_, PeerMesh::create(mesh_options(options), runtime->control_.get(), self.process, runtime.get()));
+  runtime->loop_->set_links(std::make_unique<LinkSet>(link_set_options(options), runtime->clock_,
+                                                      std::move(seams.transport), self.process, &runtime->counters_.wan,
+                                                      [mesh = runtime->mesh_.get()](ProcessId peer) {
+                                                        GroupMessage dial;
+                                                        dial.kind = GroupMessageKind::kDial;
+                                                        mesh->send(peer, encode_group_message(dial));
+                                                      }));
   runtime->loop_->start();
   return runtime;
 }
@@ -199,7 +199,8 @@ void Runtime::add_group(const GroupTable& table, int rank, GroupConfig config,
       early_aborts_.erase(early);
     }
     for (const GroupMember& member : added.config().members) {
-      if (const auto dead = dead_.find(member.process); dead != dead_.end()) added.member_dead(member.process, dead->second);
+      if (const auto dead = dead_.find(member.process); dead != dead_.end())
+        added.member_dead(member.process, dead->second);
       if (gone_.contains(member.process)) added.member_left(member.process);
     }
   });

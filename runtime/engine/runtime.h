@@ -56,8 +56,7 @@ class Runtime final : private PeerMeshHandler {
   Result<GroupTable> form(Store& store, int rank, int size, const std::string& group_name, TimePoint deadline);
 
   // Members with channel == nullptr (other than `rank`) get a link.
-  void add_group(const GroupTable& table, int rank, GroupConfig config,
-                 std::function<void(const Status&)> on_broken);
+  void add_group(const GroupTable& table, int rank, GroupConfig config, std::function<void(const Status&)> on_broken);
   void submit(std::uint64_t group, OperationRequest request);
   void break_group(std::uint64_t group, const Status& why);
 
@@ -97,15 +96,15 @@ class Runtime final : private PeerMeshHandler {
   std::unique_ptr<CompletionThread> completions_;
   std::unique_ptr<ProgressLoop> loop_;
   std::unique_ptr<PeerMesh> mesh_;
-  std::mutex form_mutex_;  // one group is formed at a time
+  std::mutex form_mutex_;                 // one group is formed at a time
   std::vector<std::string> bound_hosts_;  // in the order of self_'s addresses
   std::mutex kept_mutex_;
   std::unordered_map<std::string, std::shared_ptr<void>> kept_;
 
   // Progress thread only.
   std::unordered_map<ProcessId, Status> dead_;
-  std::unordered_set<ProcessId> gone_;                        // said goodbye
-  std::unordered_map<std::uint64_t, Status> early_aborts_;    // of groups that are not added yet
+  std::unordered_set<ProcessId> gone_;                      // said goodbye
+  std::unordered_map<std::uint64_t, Status> early_aborts_;  // of groups that are not added yet
 };
 
 }  // namespace isthmus

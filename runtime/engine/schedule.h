@@ -36,11 +36,11 @@ struct ReduceOperand {
 
 struct Step {
   StepKind kind = StepKind::kCopy;
-  std::uint32_t peer = 0;    // kSend, kReceive: rank in the communicator
-  std::uint32_t round = 0;   // kSend, kReceive: unique per (sender, receiver) in the operation
-  Region region;             // kSend: what is sent; kReceive: where it is put; kReduce, kCopy: the target
-  std::size_t bytes = 0;     // kSend, kReceive, kCopy
-  std::size_t count = 0;     // kReduce: elements
+  std::uint32_t peer = 0;   // kSend, kReceive: rank in the communicator
+  std::uint32_t round = 0;  // kSend, kReceive: unique per (sender, receiver) in the operation
+  Region region;            // kSend: what is sent; kReceive: where it is put; kReduce, kCopy: the target
+  std::size_t bytes = 0;    // kSend, kReceive, kCopy
+  std::size_t count = 0;    // kReduce: elements
 
   // kReduce: target = round(2^exponent * ((sum of operands, in this order) / divisor)), accumulated in fp32 for halves.
   // kCopy: exactly one operand. The target may be one of the operands (of a copy: nothing is to be done then).

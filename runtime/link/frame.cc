@@ -11,7 +11,8 @@ constexpr std::size_t kMagicAt = 0, kVersionAt = 4, kTypeAt = 5, kFlagsAt = 6, k
 static_assert(kEncodedAt + 4 == kFrameHeaderBytes);
 
 Status check(const FrameHeader& h, std::size_t message_bytes) {
-  if (h.key_generation != 0) return corruption("frame is sealed (key generation {}), the link is not", h.key_generation);
+  if (h.key_generation != 0)
+    return corruption("frame is sealed (key generation {}), the link is not", h.key_generation);
   if (h.codec != 0) return corruption("frame has unknown codec {}", h.codec);
   if (h.round >= kMaxRound) return corruption("frame has round {}, the limit is {}", h.round, kMaxRound);
   if (h.descriptor_bytes > kMaxDescriptorBytes)

@@ -32,12 +32,12 @@ struct FrameHeader {
   std::uint64_t segment = 0;         // number of this segment on the link, from 1; kAck: 0
   OperationKey operation;
   std::uint32_t round = 0;
-  std::uint8_t codec = 0;            // 0: none
-  std::uint8_t descriptor_bytes = 0; // kData: length of the descriptor between header and payload
-  std::uint64_t offset = 0;          // kData: of the payload in its transfer; kCredit: bytes granted in all
-  std::uint64_t transfer_bytes = 0;  // kData: raw length of the whole transfer
-  std::uint32_t raw_bytes = 0;       // kData: length of the payload before encoding
-  std::uint32_t encoded_bytes = 0;   // length of the payload that follows
+  std::uint8_t codec = 0;             // 0: none
+  std::uint8_t descriptor_bytes = 0;  // kData: length of the descriptor between header and payload
+  std::uint64_t offset = 0;           // kData: of the payload in its transfer; kCredit: bytes granted in all
+  std::uint64_t transfer_bytes = 0;   // kData: raw length of the whole transfer
+  std::uint32_t raw_bytes = 0;        // kData: length of the payload before encoding
+  std::uint32_t encoded_bytes = 0;    // length of the payload that follows
 };
 
 // Writes exactly kFrameHeaderBytes.

@@ -16,7 +16,7 @@ struct LaneGreeting {
   ProcessId from = 0, to = 0;
   std::uint64_t session = 0;  // drawn by the dialling side, once per link
   std::uint32_t epoch = 0;
-  std::uint16_t lane = 0;     // index, for logs
+  std::uint16_t lane = 0;  // index, for logs
 };
 
 std::string encode_greeting(const LaneGreeting& greeting);

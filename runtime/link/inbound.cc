@@ -91,8 +91,8 @@ Status Inbound::keep_early(Operation& operation, const Frame& frame, bool is_ope
     if (operation.early_bytes > limits_.per_operation_bytes + kEagerSegmentBytes ||
         early_total_bytes_ > limits_.total_bytes + kEagerSegmentBytes)
       return corruption("peer sent {} bytes of operation {} without credit ({} in all); the limit is {} ({})",
-                        operation.early_bytes, h.operation.sequence, early_total_bytes_,
-                        limits_.per_operation_bytes, limits_.total_bytes);
+                        operation.early_bytes, h.operation.sequence, early_total_bytes_, limits_.per_operation_bytes,
+                        limits_.total_bytes);
     if (!frame.descriptor.empty()) operation.descriptor = frame.descriptor;
   }
   operation.early.push_back({h.round, h.offset, h.transfer_bytes, std::string(as_text(frame.payload))});

@@ -1,8 +1,8 @@
 // Inbound: the receiving half of a channel. Puts segments, in whatever order they come, where their receive step wants
 // them, and keeps what comes before its operation is opened or its receive is posted.
 //
-// Threads: the progress thread. Memory: eager bytes per operation that is not open, eager_total_bytes in all; a peer that
-// sends more than that without credit breaks the protocol.
+// Threads: the progress thread. Memory: eager bytes per operation that is not open, eager_total_bytes in all; a peer
+// that sends more than that without credit breaks the protocol.
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,13 @@ std::uint64_t token_of(const void* pointer) { return reinterpret_cast<std::uintp
 
 Link::Link(const LinkOptions& options, const Clock* clock, Transport* transport, Traffic* traffic, std::string name,
            std::uint32_t epoch)
-    : MatchingChannel(options.eager), options_(options), clock_(clock), transport_(transport), traffic_(traffic),
-      name_(std::move(name)), epoch_(epoch) {}
+    : MatchingChannel(options.eager),
+      options_(options),
+      clock_(clock),
+      transport_(transport),
+      traffic_(traffic),
+      name_(std::move(name)),
+      epoch_(epoch) {}
 
 // ---------------------------------------------------------------------------------------------------- lanes
 
@@ -95,11 +100,8 @@ Status Link::on_frame(ConstBytes message) {
   if (frame.header.type == FrameType::kAck) return on_acknowledgement(frame);
 
   switch (arrived_.arrive(frame.header.segment)) {
-    case ReceiveWindow::Arrival::kTooFar:
-      return corruption("segment {} is too far ahead", frame.header.segment);
-    case ReceiveWindow::Arrival::kDuplicate:
-      acknowledge_at_ = TimePoint::min();
-      return Status();
+    case ReceiveWindow::Arrival::kTooFar: return corruption("segment {} is too far ahead", frame.header.segment);
+    case ReceiveWindow::Arrival::kDuplicate: acknowledge_at_ = TimePoint::min(); return Status();
     case ReceiveWindow::Arrival::kNew: break;
   }
   ++arrivals_to_acknowledge_;
@@ -114,7 +116,8 @@ Status Link::on_frame(ConstBytes message) {
 Status Link::on_acknowledgement(const Frame& frame) {
   ISTHMUS_ASSIGN_OR_RETURN(const Acknowledgement ack, decode_acknowledgement(frame.payload));
   const std::uint64_t last = ack.ranges.empty() ? ack.cumulative : ack.ranges.back().last;
-  if (last >= next_segment_) return corruption("segment {} acknowledged, {} was the last sent", last, next_segment_ - 1);
+  if (last >= next_segment_)
+    return corruption("segment {} acknowledged, {} was the last sent", last, next_segment_ - 1);
   for (const SegmentRange& range : ack.ranges) {
     for (std::uint64_t segment = std::max(range.first, first_unacknowledged_); segment <= range.last; ++segment) {
       OutFrame*& slot = unacknowledged_[segment - first_unacknowledged_];

@@ -34,7 +34,7 @@ struct LinkOptions {
 
 class Link final : public MatchingChannel {
  public:
-  static constexpr int kAckEvery = 8;             // segments
+  static constexpr int kAckEvery = 8;  // segments
   static constexpr int kReceiveBuffersPerLane = 8;
 
   // `name`: the peer in messages, "rank 3 (site b)". `transport` and `traffic` outlive the link's lanes.
@@ -107,9 +107,9 @@ class Link final : public MatchingChannel {
   std::vector<std::unique_ptr<OutFrame>> frames_;  // all of them
   std::vector<OutFrame*> free_frames_;
   std::uint64_t next_segment_ = 1;
-  std::deque<OutFrame*> unacknowledged_;           // ascending segment numbers; nullptr: acknowledged out of order
-  std::uint64_t first_unacknowledged_ = 1;         // segment number of unacknowledged_.front()
-  std::deque<OutFrame*> waiting_;                  // framed, and without a lane (first try refused, or lane died)
+  std::deque<OutFrame*> unacknowledged_;    // ascending segment numbers; nullptr: acknowledged out of order
+  std::uint64_t first_unacknowledged_ = 1;  // segment number of unacknowledged_.front()
+  std::deque<OutFrame*> waiting_;           // framed, and without a lane (first try refused, or lane died)
 };
 
 }  // namespace isthmus

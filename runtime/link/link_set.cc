@@ -23,8 +23,13 @@ std::uint64_t draw_session() {
 
 LinkSet::LinkSet(const LinkSetOptions& options, const Clock* clock, std::unique_ptr<Transport> transport,
                  ProcessId self, Traffic* traffic, std::function<void(ProcessId)> request_dial)
-    : options_(options), clock_(clock), self_(self), traffic_(traffic), request_dial_(std::move(request_dial)),
-      events_(kEventsPerProgress), transport_(std::move(transport)) {}
+    : options_(options),
+      clock_(clock),
+      self_(self),
+      traffic_(traffic),
+      request_dial_(std::move(request_dial)),
+      events_(kEventsPerProgress),
+      transport_(std::move(transport)) {}
 
 LinkSet::~LinkSet() = default;
 

@@ -1,9 +1,9 @@
 // LinkSet: the links of one process, keyed by process, over one transport. Dials and accepts lanes and hands the
 // transport's events to the links they concern.
 //
-// Of two processes the one with the smaller id dials, so two that turn to each other at once still get one set of lanes.
-// The other asks for it over the control connection (the `request_dial` callback). Links are dialled at first use; a lost
-// lane is dialled anew, and a link that has had no lane for `reach_limit` fails.
+// Of two processes the one with the smaller id dials, so two that turn to each other at once still get one set of
+// lanes. The other asks for it over the control connection (the `request_dial` callback). Links are dialled at first
+// use; a lost lane is dialled anew, and a link that has had no lane for `reach_limit` fails.
 //
 // Threads: the progress thread.
 #pragma once
@@ -46,9 +46,9 @@ class LinkSet {
   // The link to a peer, made at the first call; the pointer lives as long as the set.
   Link* get(const LinkPeer& peer);
 
-  void dial(ProcessId process);                       // the peer asked for it
-  void fail(ProcessId process, const Status& why);    // the process is dead
-  void retire(ProcessId process);                     // it said goodbye: its lanes' end is no failure
+  void dial(ProcessId process);                     // the peer asked for it
+  void fail(ProcessId process, const Status& why);  // the process is dead
+  void retire(ProcessId process);                   // it said goodbye: its lanes' end is no failure
 
   // Moves everything that can be moved now. Returns whether anything was.
   bool progress();

@@ -39,8 +39,8 @@ class ReceiveWindow {
   Acknowledgement acknowledgement() const;
 
  private:
-  std::uint64_t cumulative_ = 0;   // all of 1..cumulative_ arrived
-  std::deque<bool> beyond_;        // beyond_[i]: segment cumulative_ + 1 + i; the first is false, if there is one
+  std::uint64_t cumulative_ = 0;  // all of 1..cumulative_ arrived
+  std::deque<bool> beyond_;       // beyond_[i]: segment cumulative_ + 1 + i; the first is false, if there is one
 };
 
 }  // namespace isthmus

@@ -80,7 +80,8 @@ TEST_P(Worlds, EveryCollectiveAtAwkwardLengths) {
 
       const Int64s whole = input_of(self.rank, count * p);
       Int64s mine(count, -1);
-      ASSERT_TRUE(wait_for(c.reduce_scatter(whole.data(), mine.data(), count, DataType::kInt64, ReduceOp::kSum, {})).ok());
+      ASSERT_TRUE(
+          wait_for(c.reduce_scatter(whole.data(), mine.data(), count, DataType::kInt64, ReduceOp::kSum, {})).ok());
       EXPECT_EQ(mine, sum_of(self.size(), count, count * static_cast<std::size_t>(self.rank)))
           << "reduce_scatter of " << count;
       ASSERT_TRUE(wait_for(c.barrier({})).ok());
@@ -99,8 +100,9 @@ TEST_P(Worlds, FloatsHaveTheSameBytesEverywhere) {
     std::vector<float> in(kCount);
     for (float& x : in) x = normal(random) * 1e3f;
     auto& out = results[static_cast<std::size_t>(self.rank)];
-    ASSERT_TRUE(wait_for(self.communicator->allreduce(in.data(), out.data(), kCount, DataType::kFloat32, ReduceOp::kAvg,
-                                                      {})).ok());
+    ASSERT_TRUE(
+        wait_for(self.communicator->allreduce(in.data(), out.data(), kCount, DataType::kFloat32, ReduceOp::kAvg, {}))
+            .ok());
   });
   for (const auto& result : results)
     EXPECT_EQ(std::memcmp(result.data(), results[0].data(), kCount * sizeof(float)), 0);
@@ -111,7 +113,8 @@ TEST_P(Worlds, ManyInFlightWaitedInReverse) {
     constexpr int kOperations = 64;
     std::vector<Int64s> buffers;
     std::vector<std::shared_ptr<Work>> works;
-    for (int i = 0; i < kOperations; ++i) buffers.push_back(input_of(self.rank, 100u + static_cast<std::size_t>(i) * 37));
+    for (int i = 0; i < kOperations; ++i)
+      buffers.push_back(input_of(self.rank, 100u + static_cast<std::size_t>(i) * 37));
     for (Int64s& buffer : buffers) {
       auto work = self.communicator->allreduce(buffer.data(), buffer.data(), buffer.size(), DataType::kInt64,
                                                ReduceOp::kSum, {});
@@ -189,8 +192,8 @@ TEST(Mistakes, SH_03_DifferentSizesRaiseOnEveryRankAndNameBoth) {
   run_world(world, [](WorldRank& self) {
     const std::size_t count = self.rank == 0 ? 409600 : 409598;
     std::vector<float> buffer(count, 1.0f);
-    const Status status = wait_for(self.communicator->allreduce(buffer.data(), buffer.data(), count, DataType::kFloat32,
-                                                                ReduceOp::kSum, {}));
+    const Status status = wait_for(
+        self.communicator->allreduce(buffer.data(), buffer.data(), count, DataType::kFloat32, ReduceOp::kSum, {}));
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << status.to_string();
     EXPECT_NE(status.message().find("409600"), std::string::npos) << status.message();
     EXPECT_NE(status.message().find("409598"), std::string::npos) << status.message();
@@ -248,7 +251,8 @@ TEST(Abort, ReachesEveryRankWithItsReason) {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       return;
     }
-    const Status status = wait_for(self.communicator->allreduce(&value, &value, 1, DataType::kInt32, ReduceOp::kSum, {}));
+    const Status status =
+        wait_for(self.communicator->allreduce(&value, &value, 1, DataType::kInt32, ReduceOp::kSum, {}));
     EXPECT_EQ(status.code(), StatusCode::kAborted) << status.to_string();
     EXPECT_NE(status.message().find("the user said so"), std::string::npos) << status.message();
   });

@@ -1,4 +1,5 @@
-/* One rank of a job over the C API, for tests that start several: RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say which.
+/* One rank of a job over the C API, for tests that start several: RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say
+ * which.
  *
  *   rank_program allreduce COUNT     one fp32 allreduce; checks it and prints what was sent
  *   rank_program loop RANK           allreduces without end; rank RANK kills itself after the tenth

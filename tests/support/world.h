@@ -1,7 +1,7 @@
 // World: ranks as threads of one process, each with a runtime of its own over the loopback transport, shaped as a WAN.
 //
-// run_world() makes the runtimes and one communicator, runs `body` on every rank's thread, and ends everything. A failure
-// of any rank is reported as a test failure that names the rank.
+// run_world() makes the runtimes and one communicator, runs `body` on every rank's thread, and ends everything. A
+// failure of any rank is reported as a test failure that names the rank.
 #pragma once
 
 #include <functional>
@@ -18,9 +18,9 @@ namespace isthmus {
 
 struct WorldOptions {
   std::vector<int> ranks_per_site{1, 1};
-  bool interleave = false;          // ranks numbered across the sites in turn, not site by site
-  std::optional<Shape> shape;       // of every rank's outgoing lanes; none: the bare loopback
-  Options options;                  // of every runtime; `site` is set by the world
+  bool interleave = false;                       // ranks numbered across the sites in turn, not site by site
+  std::optional<Shape> shape;                    // of every rank's outgoing lanes; none: the bare loopback
+  Options options;                               // of every runtime; `site` is set by the world
   std::function<void(int rank, Options&)> edit;  // per rank
   std::uint64_t seed = 1;
 };

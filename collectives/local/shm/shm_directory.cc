@@ -33,7 +33,7 @@ bool try_lock(const Fd& directory) {
 }
 
 bool is_still_at(const Fd& directory, const std::string& path) {
-  struct stat held {}, named {};
+  struct stat held{}, named{};
   return ::fstat(directory.get(), &held) == 0 && ::lstat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
          held.st_ino == named.st_ino;
 }
@@ -57,7 +57,7 @@ void remove_directory(const Fd& directory, const std::string& path) {
 
 bool remove_if_dead(const std::string& path) {
   Fd directory = open_directory(path);
-  struct stat about {};
+  struct stat about{};
   if (!directory.valid() || ::fstat(directory.get(), &about) != 0 || about.st_uid != ::geteuid()) return false;
   if (!try_lock(directory) || !is_still_at(directory, path)) return false;
   remove_directory(directory, path);
@@ -126,9 +126,8 @@ ShmDirectory::~ShmDirectory() {
 Result<ShmRingReader> ShmDirectory::create_ring(ProcessId mate, std::size_t capacity_bytes) {
   ISTHMUS_RETURN_IF_ERROR(check_shm_ring_capacity(capacity_bytes));
   const std::string name = shm_ring_name(mate);
-  ISTHMUS_ASSIGN_OR_RETURN(
-      std::shared_ptr<ShmMapping> mapping,
-      ShmMapping::create(directory_.get(), path_, name, kShmRingDataOffset + capacity_bytes));
+  ISTHMUS_ASSIGN_OR_RETURN(std::shared_ptr<ShmMapping> mapping,
+                           ShmMapping::create(directory_.get(), path_, name, kShmRingDataOffset + capacity_bytes));
   format_shm_ring(*mapping, capacity_bytes);
   return ShmRingReader::attach(std::move(mapping), path_ + "/" + name);
 }

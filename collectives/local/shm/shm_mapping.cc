@@ -14,7 +14,7 @@ namespace isthmus {
 namespace {
 
 Status no_memory(int directory_fd, const std::string& path, const std::string& name, std::size_t bytes, int error) {
-  struct statvfs about {};
+  struct statvfs about{};
   const bool known = ::fstatvfs(directory_fd, &about) == 0;
   return unavailable("cannot take {} bytes of shared memory for {}/{}: {}; its file system has {} bytes free", bytes,
                      path, name, errno_message(error), known ? about.f_bavail * about.f_frsize : 0);
@@ -53,12 +53,11 @@ Result<std::shared_ptr<ShmMapping>> ShmMapping::create(int directory_fd, const s
   return mapping;
 }
 
-Result<std::shared_ptr<ShmMapping>> ShmMapping::open(int directory_fd, const std::string& path,
-                                                     const std::string& name, std::size_t least_bytes,
-                                                     std::size_t most_bytes) {
+Result<std::shared_ptr<ShmMapping>> ShmMapping::open(int directory_fd, const std::string& path, const std::string& name,
+                                                     std::size_t least_bytes, std::size_t most_bytes) {
   Fd fd(open_file(directory_fd, name, 0));
   if (!fd.valid()) return unavailable("cannot open {}/{}: {}", path, name, errno_message(errno));
-  struct stat about {};
+  struct stat about{};
   if (::fstat(fd.get(), &about) != 0) {
     return unavailable("cannot look at {}/{}: {}", path, name, errno_message(errno));
   }

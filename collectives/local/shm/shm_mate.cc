@@ -20,8 +20,8 @@ int open_at(int directory_fd, const char* name, int flags) {
   return fd;
 }
 
-// The owner holds an exclusive lock for its whole life. Shared, so that two mates who ask at once do not take each other
-// for the owner.
+// The owner holds an exclusive lock for its whole life. Shared, so that two mates who ask at once do not take each
+// other for the owner.
 bool owner_is_dead(int directory_fd) {
   int result;
   do {
@@ -37,7 +37,7 @@ ShmMate::ShmMate(std::string path, Fd directory, Fd bell)
 
 Result<ShmMate> ShmMate::open(const std::string& path) {
   Fd directory(open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY));
-  struct stat about {};
+  struct stat about{};
   if (!directory.valid() || ::fstat(directory.get(), &about) != 0) {
     return unavailable("cannot open {}, the shared memory of a site mate: {}", path, errno_message(errno));
   }

@@ -6,22 +6,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(condition)                                                             \
-  do {                                                                               \
-    if (!(condition)) {                                                              \
-      fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);  \
-      exit(1);                                                                       \
-    }                                                                                \
+#define CHECK(condition)                                                            \
+  do {                                                                              \
+    if (!(condition)) {                                                             \
+      fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
+      exit(1);                                                                      \
+    }                                                                               \
   } while (0)
 
-#define CHECK_STATUS(call, expected)                                                                      \
-  do {                                                                                                    \
-    const isthmus_status check_status = (call);                                                           \
-    if (check_status != (expected)) {                                                                     \
-      fprintf(stderr, "%s:%d: %s is %s (%s), not %s\n", __FILE__, __LINE__, #call,                        \
-              isthmus_status_name(check_status), isthmus_last_error(), isthmus_status_name(expected));    \
-      exit(1);                                                                                            \
-    }                                                                                                     \
+#define CHECK_STATUS(call, expected)                                                                                  \
+  do {                                                                                                                \
+    const isthmus_status check_status = (call);                                                                       \
+    if (check_status != (expected)) {                                                                                 \
+      fprintf(stderr, "%s:%d: %s is %s (%s), not %s\n", __FILE__, __LINE__, #call, isthmus_status_name(check_status), \
+              isthmus_last_error(), isthmus_status_name(expected));                                                   \
+      exit(1);                                                                                                        \
+    }                                                                                                                 \
   } while (0)
 
 #define CHECK_OK(call) CHECK_STATUS(call, ISTHMUS_OK)

@@ -94,7 +94,8 @@ static void check_callback_store(void) {
   callbacks.last_error = table_error;
   callbacks.release = table_release;
   CHECK_OK(isthmus_store_create_callback(&callbacks, &store));
-  /* A world of two of which the other never comes: an error within the limit, with the store's own words or the rank. */
+  /* A world of two of which the other never comes: an error within the limit, with the store's own words or the rank.
+   */
   isthmus_runtime* runtime;
   isthmus_communicator* communicator;
   isthmus_communicator_options options = ISTHMUS_INIT(isthmus_communicator_options);

@@ -55,7 +55,8 @@ static void check_asynchronous(const rank_context* self) {
   int callbacks = 0;
   for (int i = 0; i < kWorks; ++i) {
     values[i] = self->rank + i;
-    CHECK_OK(isthmus_allreduce(self->communicator, &values[i], &values[i], 1, ISTHMUS_INT64, ISTHMUS_MAX, NULL, &works[i]));
+    CHECK_OK(
+        isthmus_allreduce(self->communicator, &values[i], &values[i], 1, ISTHMUS_INT64, ISTHMUS_MAX, NULL, &works[i]));
     CHECK_OK(isthmus_work_on_complete(works[i], on_done, &callbacks));
     CHECK_STATUS(isthmus_work_on_complete(works[i], on_done, &callbacks), ISTHMUS_INVALID_ARGUMENT);
   }

@@ -7,9 +7,9 @@ namespace {
 
 using Hosts = std::vector<std::string>;
 
-const std::vector<InterfaceAddress> kHost{{"lo", "127.0.0.1", true},      {"eth0", "10.1.0.5", false},
-                                          {"veth0", "192.168.7.2", false}, {"docker0", "172.17.0.1", false},
-                                          {"lo", "::1", true},            {"eth0", "2001:db8::5", false}};
+const std::vector<InterfaceAddress> kHost{
+    {"lo", "127.0.0.1", true},        {"eth0", "10.1.0.5", false}, {"veth0", "192.168.7.2", false},
+    {"docker0", "172.17.0.1", false}, {"lo", "::1", true},         {"eth0", "2001:db8::5", false}};
 
 TEST(SelectAddresses, ByNamePrefixAddressAndCidr) {
   EXPECT_EQ(*select_addresses(kHost, "eth0"), (Hosts{"10.1.0.5", "2001:db8::5"}));

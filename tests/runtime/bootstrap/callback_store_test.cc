@@ -13,7 +13,9 @@ StoreFunctions functions_that_fail() {
   functions.set = [](auto, auto, Duration) { return unavailable("the caller's server is gone"); };
   functions.get = [](auto, Duration) -> Result<std::string> { return unavailable("the caller's server is gone"); };
   functions.contains = [](auto, Duration) -> Result<bool> { return unavailable("the caller's server is gone"); };
-  functions.add = [](auto, auto, Duration) -> Result<std::int64_t> { return unavailable("the caller's server is gone"); };
+  functions.add = [](auto, auto, Duration) -> Result<std::int64_t> {
+    return unavailable("the caller's server is gone");
+  };
   return functions;
 }
 

@@ -59,8 +59,8 @@ TEST_F(FileStoreTest, AMissingFolderIsNamed) {
 
 // What a writer leaves that is killed in mid write: some bytes of a record, whatever they are.
 TEST_F(FileStoreTest, ATornRecordIsCutOffByTheNextWriter) {
-  const std::string tails[] = {"\x20", std::string("\xff\x00\x00\x00", 4), std::string("\x09\x00\x00\x00\x01\x02\x03\x04yz", 10),
-                               std::string(200, '\0')};
+  const std::string tails[] = {"\x20", std::string("\xff\x00\x00\x00", 4),
+                               std::string("\x09\x00\x00\x00\x01\x02\x03\x04yz", 10), std::string(200, '\0')};
   int n = 0;
   append_raw("isthmus-");  // the first writer of all died in the file's magic
   const auto reader = open();

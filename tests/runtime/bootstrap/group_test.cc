@@ -142,7 +142,8 @@ TEST(SiteDetection, HostsAreJoinedDirectlyOrThroughOthers) {
   const char* hosts[] = {"x", "y", "x", "z", "w", "z"};
   for (std::size_t i = 0; i < members.size(); ++i) members[i].host_id = hosts[i];
   EXPECT_EQ(lead_ranks(members), (std::vector<int>{0, 1, 0, 3, 4, 3}));
-  const std::vector<HostRoundTrip> measured{{0, 1, 900}, {1, 0, 950}, {0, 3, 30000}, {1, 3, 30000}, {3, 4, 1500}, {0, 4, 31000}};
+  const std::vector<HostRoundTrip> measured{{0, 1, 900},   {1, 0, 950},  {0, 3, 30000},
+                                            {1, 3, 30000}, {3, 4, 1500}, {0, 4, 31000}};
   EXPECT_EQ(detect_sites(members, measured, std::chrono::milliseconds(2)),
             (std::vector<std::string>{"site0", "site0", "site0", "site1", "site1", "site1"}));
   EXPECT_EQ(detect_sites(members, measured, std::chrono::microseconds(1000)),

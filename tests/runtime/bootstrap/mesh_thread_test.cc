@@ -143,8 +143,8 @@ TYPED_TEST(MeshTest, APeerThatNeverComesIsNamed) {
   ProcessInfo absent;
   absent.process = 999;
   absent.control_addresses = this->infos_[0].control_addresses;  // another process listens there
-  const Status status = this->meshes_[0]->connect({absent}, {"rank 7"},
-                                                  deadline_after(SteadyClock::instance().now(), std::chrono::milliseconds(400)));
+  const Status status = this->meshes_[0]->connect(
+      {absent}, {"rank 7"}, deadline_after(SteadyClock::instance().now(), std::chrono::milliseconds(400)));
   EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded) << status.to_string();
   EXPECT_NE(status.message().find("rank 7"), std::string::npos) << status.message();
   EXPECT_NE(status.message().find(absent.control_addresses[0]), std::string::npos) << status.message();

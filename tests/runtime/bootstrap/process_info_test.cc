@@ -32,7 +32,9 @@ TEST(ProcessInfo, ReadsBackWhole) {
 
 TEST(ProcessInfo, TheBeginningIsAsWritten) {
   const std::string bytes = sample().encode();
-  EXPECT_EQ(bytes.substr(0, 25), std::string("ISPI\x01\0\0\0\x88\x77\x66\x55\x44\x33\x22\x11\x05\0\0\0" "0.1.0", 25));
+  EXPECT_EQ(bytes.substr(0, 25), std::string("ISPI\x01\0\0\0\x88\x77\x66\x55\x44\x33\x22\x11\x05\0\0\0"
+                                             "0.1.0",
+                                             25));
 }
 
 TEST(ProcessInfo, MX01_AnotherVersionStillTellsWhoItIs) {

@@ -79,7 +79,8 @@ TEST_F(RendezvousServerTest, ManyClientsMeet) {
     clients.emplace_back([&, i] {
       const auto store = connect(*server);
       EXPECT_TRUE(store->set(fmt::format("rank {}", i), fmt::format("{}", i), soon()).ok());
-      for (int k = 0; k < kClients; ++k) EXPECT_EQ(*store->get(fmt::format("rank {}", k), soon()), fmt::format("{}", k));
+      for (int k = 0; k < kClients; ++k)
+        EXPECT_EQ(*store->get(fmt::format("rank {}", k), soon()), fmt::format("{}", k));
     });
   }
   for (std::thread& client : clients) client.join();

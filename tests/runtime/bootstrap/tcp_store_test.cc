@@ -121,7 +121,7 @@ TEST_F(TcpStoreTest, AForkedChildIsToldAndHarmsNothing) {
 
 // LC-04: a 1 kHz timer signal whose handler does not restart system calls.
 TEST_F(TcpStoreTest, LC04_SignalsInterruptNothing) {
-  struct sigaction action {}, before {};
+  struct sigaction action{}, before{};
   action.sa_handler = [](int) {};
   ASSERT_EQ(::sigaction(SIGALRM, &action, &before), 0);
   const itimerval every_ms{{0, 1000}, {0, 1000}}, never{};

@@ -81,7 +81,8 @@ TEST(OptionAccess, RulesBetweenOptionsNameBothValues) {
 
   options = Options{};
   options.suspect_ms = options.link_grace_ms;
-  EXPECT_THAT(check_options(options).message(), HasSubstr("suspect_ms (30000) must be less than link_grace_ms (30000)"));
+  EXPECT_THAT(check_options(options).message(),
+              HasSubstr("suspect_ms (30000) must be less than link_grace_ms (30000)"));
 
   options = Options{};
   options.heartbeat_ms = 5000;
@@ -98,7 +99,8 @@ TEST(OptionAccess, ATimeoutBelowTheGraceIsAWarning) {
   Options options;
   options.timeout_ms = 20'000;
   EXPECT_TRUE(check_options(options).ok());
-  EXPECT_THAT(option_warnings(options), ElementsAre(HasSubstr("timeout_ms (20000) is shorter than link_grace_ms (30000)")));
+  EXPECT_THAT(option_warnings(options),
+              ElementsAre(HasSubstr("timeout_ms (20000) is shorter than link_grace_ms (30000)")));
 }
 
 }  // namespace

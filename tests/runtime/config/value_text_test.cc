@@ -10,7 +10,8 @@ namespace {
 TEST(ValueText, ReadsWholeNumbers) {
   EXPECT_EQ(*parse_integer("0"), 0);
   EXPECT_EQ(*parse_integer("-7"), -7);
-  EXPECT_EQ(*parse_integer(value_text(std::numeric_limits<std::int64_t>::max())), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(*parse_integer(value_text(std::numeric_limits<std::int64_t>::max())),
+            std::numeric_limits<std::int64_t>::max());
   for (const char* text : {"", " 1", "1 ", "+1", "1e3", "0x10", "9223372036854775808", "1.0"}) {
     EXPECT_FALSE(parse_integer(text).ok()) << text;
   }

@@ -25,7 +25,7 @@ TEST(PollFd, TellsReadyFromLate) {
 
 // LC-04: signals without SA_RESTART end system calls, not waits.
 TEST(PollFd, LC04_SignalsDoNotEndTheWait) {
-  struct sigaction action {}, before {};
+  struct sigaction action{}, before{};
   action.sa_handler = [](int) {};
   ASSERT_EQ(::sigaction(SIGALRM, &action, &before), 0);
   const itimerval every_ms{{0, 1000}, {0, 1000}}, never{};

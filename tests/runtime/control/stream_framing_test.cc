@@ -16,9 +16,7 @@ std::string framed(std::initializer_list<std::string_view> messages) {
   return std::string(framing.outgoing());
 }
 
-TEST(StreamFraming, BytesAreAsWritten) {
-  EXPECT_EQ(framed({"hi"}), std::string("ISTHMUS\x01\x02\0\0\0hi", 14));
-}
+TEST(StreamFraming, BytesAreAsWritten) { EXPECT_EQ(framed({"hi"}), std::string("ISTHMUS\x01\x02\0\0\0hi", 14)); }
 
 TEST(StreamFraming, MessagesSurviveEveryCut) {
   const std::string bytes = framed({"one", "", "three"});

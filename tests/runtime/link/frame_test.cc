@@ -37,9 +37,28 @@ std::string hex(std::string_view bytes) {
 // The golden frame of PROTOCOL.md: a change of these bytes is a new version of the protocol.
 TEST(Frame, GoldenDataFrame) {
   EXPECT_EQ(hex(sample_message()),
-            "49495354" "01" "01" "0000" "0807060504030201" "01000000" "00000000" "0700000000000000"
-            "1817161514131211" "0900000000000000" "02000000" "03000000" "05000000" "00" "02" "0000"
-            "0400000000000000" "0700000000000000" "03000000" "03000000" "6465" "616263");
+            "49495354"
+            "01"
+            "01"
+            "0000"
+            "0807060504030201"
+            "01000000"
+            "00000000"
+            "0700000000000000"
+            "1817161514131211"
+            "0900000000000000"
+            "02000000"
+            "03000000"
+            "05000000"
+            "00"
+            "02"
+            "0000"
+            "0400000000000000"
+            "0700000000000000"
+            "03000000"
+            "03000000"
+            "6465"
+            "616263");
 }
 
 TEST(Frame, RoundTrip) {
@@ -57,7 +76,7 @@ TEST(Frame, RoundTrip) {
 
 struct BadFrame {
   const char* name;
-  std::size_t at;       // byte to change
+  std::size_t at;  // byte to change
   unsigned char value;
   const char* message;  // part of the error
 };
@@ -73,15 +92,17 @@ TEST_P(FrameRefused, NamesTheField) {
   EXPECT_NE(frame.status().message().find(GetParam().message), std::string::npos) << frame.status().message();
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Fields, FrameRefused,
-    testing::Values(BadFrame{"Magic", 0, 1, "starts with"}, BadFrame{"Version", 4, 2, "version 2"},
-                    BadFrame{"Type", 5, 9, "type 9"}, BadFrame{"Flags", 6, 1, "reserved"},
-                    BadFrame{"Sealed", 20, 1, "sealed"}, BadFrame{"NoSegment", 24, 0, "segment number 0"},
-                    BadFrame{"Round", 59, 1, "round"}, BadFrame{"Codec", 60, 3, "codec 3"},
-                    BadFrame{"Descriptor", 61, 65, "descriptor of 65"}, BadFrame{"Offset", 64, 5, "outside its transfer"},
-                    BadFrame{"Raw", 80, 2, "encoded and 2 raw"}, BadFrame{"Length", 84, 4, "announces"}),
-    [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Fields, FrameRefused,
+                         testing::Values(BadFrame{"Magic", 0, 1, "starts with"}, BadFrame{"Version", 4, 2, "version 2"},
+                                         BadFrame{"Type", 5, 9, "type 9"}, BadFrame{"Flags", 6, 1, "reserved"},
+                                         BadFrame{"Sealed", 20, 1, "sealed"},
+                                         BadFrame{"NoSegment", 24, 0, "segment number 0"},
+                                         BadFrame{"Round", 59, 1, "round"}, BadFrame{"Codec", 60, 3, "codec 3"},
+                                         BadFrame{"Descriptor", 61, 65, "descriptor of 65"},
+                                         BadFrame{"Offset", 64, 5, "outside its transfer"},
+                                         BadFrame{"Raw", 80, 2, "encoded and 2 raw"},
+                                         BadFrame{"Length", 84, 4, "announces"}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Frame, EveryTruncationIsRefused) {
   const std::string message = sample_message();

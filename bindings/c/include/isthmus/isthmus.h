@@ -1,8 +1,8 @@
 /* Isthmus: collectives for one model trained across several sites. The C interface, which is the ABI.
  *
- * Threads. Any function may be called from any thread, unless it says otherwise. Calls on one communicator are ordered by
- * the order in which they are made, and every rank must make them in the same order (point-to-point calls: in the same
- * order per pair and tag).
+ * Threads. Any function may be called from any thread, unless it says otherwise. Calls on one communicator are ordered
+ * by the order in which they are made, and every rank must make them in the same order (point-to-point calls: in the
+ * same order per pair and tag).
  *
  * Errors. Every function that can fail returns an isthmus_status; isthmus_last_error() then has the message, on the
  * thread that made the call. The category says what to do next. Nothing is printed, and no call aborts the process.
@@ -33,8 +33,7 @@
   type { sizeof(type) }
 extern "C" {
 #else
-#define ISTHMUS_INIT(type) \
-  { .struct_size = sizeof(type) }
+#define ISTHMUS_INIT(type) {.struct_size = sizeof(type)}
 #endif
 
 /* ------------------------------------------------------------------------------------------- status and version */
@@ -115,8 +114,8 @@ typedef struct isthmus_options isthmus_options;
 /* All options at their defaults. Free with isthmus_options_destroy. One thread at a time. */
 ISTHMUS_EXPORT isthmus_status isthmus_options_create(isthmus_options** options);
 
-/* Takes over every ISTHMUS_* variable. INVALID_ARGUMENT: a bad value (the message has its range) or an unknown name (the
- * message has the nearest one). */
+/* Takes over every ISTHMUS_* variable. INVALID_ARGUMENT: a bad value (the message has its range) or an unknown name
+ * (the message has the nearest one). */
 ISTHMUS_EXPORT isthmus_status isthmus_options_load_environment(isthmus_options* options);
 
 /* By the name in the option table, e.g. "chunk_bytes", "262144". `isthmus info --options` prints the table. */
@@ -129,13 +128,13 @@ ISTHMUS_EXPORT void isthmus_options_destroy(isthmus_options* options);
 /* Row `index` (0, 1, ...) of the option table; INVALID_ARGUMENT past the end. The strings live for ever. */
 typedef struct isthmus_option_info {
   size_t struct_size;
-  const char* name;          /* "chunk_bytes" */
-  const char* variable;      /* "ISTHMUS_CHUNK_BYTES" */
-  const char* type;          /* "integer", "text", "choice" */
-  const char* unit;          /* "bytes"; may be "" */
-  const char* range;         /* "4096..67108864", or the choices */
+  const char* name;     /* "chunk_bytes" */
+  const char* variable; /* "ISTHMUS_CHUNK_BYTES" */
+  const char* type;     /* "integer", "text", "choice" */
+  const char* unit;     /* "bytes"; may be "" */
+  const char* range;    /* "4096..67108864", or the choices */
   const char* default_value;
-  const char* description;   /* one sentence */
+  const char* description; /* one sentence */
 } isthmus_option_info;
 ISTHMUS_EXPORT isthmus_status isthmus_option_table_row(size_t index, isthmus_option_info* info);
 
@@ -146,8 +145,8 @@ ISTHMUS_EXPORT isthmus_status isthmus_option_table_row(size_t index, isthmus_opt
 typedef struct isthmus_store isthmus_store;
 
 /* A store that the caller implements. Every callback gets the caller's context and returns a status; a call that waits
- * must end within timeout_ms with ISTHMUS_DEADLINE_EXCEEDED. Keys are NUL-terminated; values are bytes. Callbacks run on
- * the thread that calls isthmus_communicator_create. */
+ * must end within timeout_ms with ISTHMUS_DEADLINE_EXCEEDED. Keys are NUL-terminated; values are bytes. Callbacks run
+ * on the thread that calls isthmus_communicator_create. */
 typedef struct isthmus_store_callbacks {
   size_t struct_size;
   void* context;
@@ -198,9 +197,9 @@ ISTHMUS_EXPORT void isthmus_runtime_destroy(isthmus_runtime* runtime);
 /* Since the runtime was created. */
 typedef struct isthmus_counters {
   size_t struct_size;
-  uint64_t wan_sent_bytes;         /* whole frames, headers and acknowledgements included, to other sites */
+  uint64_t wan_sent_bytes; /* whole frames, headers and acknowledgements included, to other sites */
   uint64_t wan_received_bytes;
-  uint64_t site_sent_bytes;        /* to ranks of the own site */
+  uint64_t site_sent_bytes; /* to ranks of the own site */
   uint64_t site_received_bytes;
   uint64_t operations_completed;
   uint64_t operations_failed;
@@ -213,15 +212,15 @@ typedef struct isthmus_communicator isthmus_communicator;
 
 typedef struct isthmus_communicator_options {
   size_t struct_size;
-  const char* name;    /* for messages; NULL: "world" */
-  int64_t timeout_ms;  /* 0: the runtime's option. Default timeout of operations */
+  const char* name;           /* for messages; NULL: "world" */
+  int64_t timeout_ms;         /* 0: the runtime's option. Default timeout of operations */
   int64_t connect_timeout_ms; /* 0: the runtime's option. Limit of this call */
 } isthmus_communicator_options;
 
 /* Collective over the `size` processes that use the same store: returns on all of them, or fails on all of them, within
- * connect_timeout_ms. The keys of the store must be fresh for each communicator (a prefix). The runtime must outlive the
- * communicator. Sites: from the option `site` of each process's runtime (set on all ranks or on none), else detected.
- * DEADLINE_EXCEEDED names the ranks that did not come; INVALID_ARGUMENT the ranks without a site. */
+ * connect_timeout_ms. The keys of the store must be fresh for each communicator (a prefix). The runtime must outlive
+ * the communicator. Sites: from the option `site` of each process's runtime (set on all ranks or on none), else
+ * detected. DEADLINE_EXCEEDED names the ranks that did not come; INVALID_ARGUMENT the ranks without a site. */
 ISTHMUS_EXPORT isthmus_status isthmus_communicator_create(isthmus_runtime* runtime, isthmus_store* store, int rank,
                                                           int size, const isthmus_communicator_options* options,
                                                           isthmus_communicator** communicator);
@@ -293,17 +292,17 @@ typedef struct isthmus_call_options {
   int64_t timeout_ms; /* 0: the communicator's. Starts anew whenever payload of the operation advances */
   void* stream;       /* must be NULL for host memory */
   isthmus_memory_kind memory_kind;
-  int priority;       /* must be 0 */
-  const char* codec;  /* NULL or "none" */
-  uint32_t tag;       /* isthmus_send, isthmus_recv */
+  int priority;                           /* must be 0 */
+  const char* codec;                      /* NULL or "none" */
+  uint32_t tag;                           /* isthmus_send, isthmus_recv */
   const isthmus_tensor_segment* segments; /* the tensors in a flat buffer, or NULL */
   size_t segment_count;
 } isthmus_call_options;
 
-/* All operations: `options` may be NULL. With `work` NULL the call returns when the operation has ended; else it returns
- * at once and *work must be destroyed. Errors of the arguments are returned at once and leave the communicator usable.
- * A descriptor (operation, type, operator, count, root) is compared between ranks: a mismatch fails the operation on
- * every rank with INVALID_ARGUMENT and both values. count 0 is legal and keeps its place in the order. */
+/* All operations: `options` may be NULL. With `work` NULL the call returns when the operation has ended; else it
+ * returns at once and *work must be destroyed. Errors of the arguments are returned at once and leave the communicator
+ * usable. A descriptor (operation, type, operator, count, root) is compared between ranks: a mismatch fails the
+ * operation on every rank with INVALID_ARGUMENT and both values. count 0 is legal and keeps its place in the order. */
 
 /* recv[i] = op over all ranks of send[i]. send == recv: in place. Otherwise they must not overlap. The result has the
  * same bytes on every rank. */
@@ -316,10 +315,11 @@ ISTHMUS_EXPORT isthmus_status isthmus_broadcast(isthmus_communicator* communicat
                                                 isthmus_dtype dtype, int root, const isthmus_call_options* options,
                                                 isthmus_work** work);
 
-/* recv (size * count elements) = send of rank 0, rank 1, ... (count elements each). In place: send == recv + rank*count. */
+/* recv (size * count elements) = send of rank 0, rank 1, ... (count elements each). In place: send == recv +
+ * rank*count. */
 ISTHMUS_EXPORT isthmus_status isthmus_all_gather(isthmus_communicator* communicator, const void* send, void* recv,
-                                                 size_t count, isthmus_dtype dtype,
-                                                 const isthmus_call_options* options, isthmus_work** work);
+                                                 size_t count, isthmus_dtype dtype, const isthmus_call_options* options,
+                                                 isthmus_work** work);
 
 /* recv (count elements) = block `rank` of the reduction of send (size * count elements). In place: recv == send +
  * rank*count; the other blocks of send are then used as scratch and hold no result. */
