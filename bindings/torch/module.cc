@@ -90,6 +90,8 @@ void bind_process_group(const py::module_& module) {
            }),
            py::arg("store"), py::arg("rank"), py::arg("size"), py::arg("options"))
       .def_property_readonly("options", [](Pg& self) { return self.getBackendOptions(); })
+      .def("get_error", &Pg::getError, py::call_guard<py::gil_scoped_release>(),
+           "SUCCESS while the group is usable; else TIMEOUT, REMOTE_ERROR (a peer is gone) or COMM_ERROR.")
       .def("site_names", &Pg::site_names, py::call_guard<py::gil_scoped_release>(), "Site of every rank of the group.");
 }
 

@@ -121,13 +121,6 @@ bool WorkIsthmus::wait(std::chrono::milliseconds timeout) {
   return true;
 }
 
-void WorkIsthmus::abort() {
-  const std::string reason = std::string(operation_) + " was aborted by its caller";
-  communicator_->call([&](isthmus_communicator* communicator) {
-    return isthmus_communicator_abort(communicator, reason.c_str());
-  });
-}
-
 std::vector<at::Tensor> WorkIsthmus::result() {
   TORCH_CHECK(isCompleted(), "isthmus: ", operation_, ": result() before the work is completed");
   return outputs_;

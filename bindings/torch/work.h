@@ -48,8 +48,6 @@ class WorkIsthmus final : public c10d::Work {
   // kNoTimeout: until the operation ends, which its own timeout sees to. Otherwise throws after `timeout`, with the
   // operation still in flight: it may be waited for again.
   bool wait(std::chrono::milliseconds timeout = kNoTimeout) override;
-  // Breaks the group on every rank.
-  void abort() override;
   std::vector<at::Tensor> result() override;
   int sourceRank() const override;
   std::uint64_t getSequencenumber() const override;

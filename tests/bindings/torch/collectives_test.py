@@ -279,6 +279,26 @@ def test_two_groups_at_once(world):
     world.run(two_groups)
 
 
+def debug_detail(rank, size):
+    level = dist.get_debug_level()
+    dist.set_debug_level(dist.DebugLevel.DETAIL)
+    try:
+        group = dist.new_group()
+        tensor = torch.ones(5)
+        dist.all_reduce(tensor, group=group)
+        assert tensor[0] == size
+        with pytest.raises(RuntimeError, match="mismatch|inconsistent"):
+            dist.all_reduce(torch.ones(5 + rank), group=group)
+        dist.destroy_process_group(group)
+    finally:
+        dist.set_debug_level(level)
+
+
+def test_debug_level_detail_wraps_the_backend(pair):
+    """TORCH_DISTRIBUTED_DEBUG=DETAIL puts torch's own checks around every call."""
+    pair.run(debug_detail)
+
+
 def own_backend():
     return dist.group.WORLD._get_backend(torch.device("cpu"))
 

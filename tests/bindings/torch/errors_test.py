@@ -7,6 +7,7 @@ import time
 import pytest
 import torch
 import torch.distributed as dist
+from torch._C._distributed_c10d import ErrorType
 from world import World
 
 
@@ -56,7 +57,7 @@ def test_wait_with_a_timeout_cancels_nothing(pair):
 def operation_times_out(rank, size):
     group = dist.new_group(timeout=seconds(20))
     if rank == 0:
-        backend_of(group)._set_default_timeout(seconds(1))
+        backend_of(group).set_timeout(seconds(1))
         begin = time.monotonic()
         work = dist.all_reduce(torch.ones(4), group=group, async_op=True)
         future = work.get_future()
@@ -74,9 +75,9 @@ def operation_times_out(rank, size):
         assert work.is_completed() and not work.is_success()
         with pytest.raises(dist.DistBackendError):
             dist.all_reduce(torch.ones(4), group=group)
-        assert backend_of(group).get_error() != dist.ErrorType.SUCCESS
+        assert backend_of(group).get_error() != ErrorType.SUCCESS
     dist.barrier()
-    assert backend_of(dist.group.WORLD).get_error() == dist.ErrorType.SUCCESS
+    assert backend_of(dist.group.WORLD).get_error() == ErrorType.SUCCESS
     dist.destroy_process_group(group)
 
 
@@ -84,14 +85,11 @@ def test_operation_times_out_and_work_and_future_agree(pair):
     pair.run(operation_times_out)
 
 
-def aborts(rank, size, through):
+def aborts(rank, size):
     group = dist.new_group()
     if rank == 0:
         work = dist.all_reduce(torch.ones(4), group=group, async_op=True)
-        if through == "work":
-            work.abort()
-        else:
-            backend_of(group).abort()
+        backend_of(group).abort()
     else:
         work = dist.irecv(torch.ones(4), 0, group=group)
     begin = time.monotonic()
@@ -106,9 +104,8 @@ def aborts(rank, size, through):
     dist.barrier()
 
 
-@pytest.mark.parametrize("through", ["work", "group"])
-def test_abort_reaches_every_rank(pair, through):
-    pair.run(aborts, through=through)
+def test_abort_reaches_every_rank(pair):
+    pair.run(aborts)
 
 
 def after_shutdown(rank, size):

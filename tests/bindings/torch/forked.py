@@ -2,13 +2,16 @@
 
 Importing torch takes seconds, so one process does it and forks the ranks of every trial; each rank then leaves through
 the interpreter's own exit. For each trial a line of JSON: exit codes (negative: signal), seconds until the last exit,
-and what the ranks wrote to standard error.
+and what the ranks wrote to standard error. The first trial is of ranks that do nothing: what any process costs here.
 """
 
 import datetime
+import gc
 import json
 import os
+import pathlib
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -29,6 +32,10 @@ def group_of(rank, size, folder, timeout_s=20):
     tensor = torch.ones(10)
     dist.all_reduce(tensor)
     assert tensor[0] == size
+
+
+def nothing(rank, size, folder):
+    pass
 
 
 def el04_random_order(rank, size, folder):
@@ -150,26 +157,28 @@ def wait_for(children, limit_s):
 
 def trial(scenario, size, limit_s):
     """None in a rank: its program has ended, and it leaves by returning from main."""
-    with tempfile.TemporaryDirectory(prefix="isthmus-trial-") as folder:
-        begin = time.monotonic()
-        paths = [os.path.join(folder, f"stderr{rank}") for rank in range(size)]
-        children = []
-        for rank in range(size):
-            child = os.fork()
-            if child == 0:
-                become_rank(scenario, rank, size, folder, paths[rank])
-                return None
-            children.append(child)
-        codes = wait_for(children, limit_s)
-        elapsed_s = time.monotonic() - begin
-        texts = [open(path).read() for path in paths if os.path.exists(path)]
-        return {"codes": codes, "elapsed_s": elapsed_s, "stderr": "".join(texts)}
+    folder = tempfile.mkdtemp(prefix="isthmus-trial-")  # not a context: ranks would remove it
+    begin = time.monotonic()
+    paths = [os.path.join(folder, f"stderr{rank}") for rank in range(size)]
+    children = []
+    for rank in range(size):
+        child = os.fork()
+        if child == 0:
+            become_rank(scenario, rank, size, folder, paths[rank])
+            return None
+        children.append(child)
+    codes = wait_for(children, limit_s)
+    elapsed_s = time.monotonic() - begin
+    stderr = "".join(pathlib.Path(path).read_text() for path in paths)
+    shutil.rmtree(folder)
+    return {"codes": codes, "elapsed_s": elapsed_s, "stderr": stderr}
 
 
 def main():
     scenario, size, trials, limit_s = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
-    for _ in range(trials):
-        result = trial(scenario, size, limit_s)
+    gc.freeze()  # ranks need not look through all of torch when they end
+    for name in ["nothing"] + [scenario] * trials:
+        result = trial(name, size, limit_s)
         if result is None:
             return
         print(json.dumps(result), flush=True)

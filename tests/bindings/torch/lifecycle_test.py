@@ -15,24 +15,25 @@ from world import World
 FORKED = pathlib.Path(__file__).with_name("forked.py")
 
 
-def run_scenario(scenario, size, trials=1, limit_s=20):
-    command = [sys.executable, str(FORKED), scenario, str(size), str(trials), str(limit_s)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60 + trials * (limit_s + 5))
+def run_scenario(scenario, size, trials=1):
+    """What forked.py reports; `extra_s` is how much longer a trial took than processes that do nothing."""
+    command = [sys.executable, str(FORKED), scenario, str(size), str(trials), "60"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=150 + trials * 10)
     assert done.returncode == 0, done.stderr
-    results = [json.loads(line) for line in done.stdout.splitlines()]
+    baseline, *results = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(results) == trials, done.stdout + done.stderr
-    return results
+    return [result | {"extra_s": result["elapsed_s"] - baseline["elapsed_s"]} for result in results]
 
 
 def assert_clean(results, limit_s):
     for result in results:
         assert set(result["codes"]) == {0}, result
         assert result["stderr"] == "", result
-        assert result["elapsed_s"] < limit_s, result
+        assert result["extra_s"] < limit_s, result
 
 
 def test_el04_ranks_finish_in_random_order():
-    assert_clean(run_scenario("el04_random_order", 5, trials=10), limit_s=5)
+    assert_clean(run_scenario("el04_random_order", 5, trials=5), limit_s=5)
 
 
 @pytest.mark.parametrize("scenario", ["lc01_unwaited", "lc01_only_rank_0_destroys", "lc01_destroy_twice"])
@@ -46,12 +47,12 @@ def test_lc01_ends_cleanly(scenario):
 def test_lc01_ends_with_operations_in_flight(scenario):
     (result,) = run_scenario(scenario, 2)
     assert set(result["codes"]) == {0}, result
-    assert result["elapsed_s"] < 10, result
+    assert result["extra_s"] < 10, result
 
 
 def test_lc01_a_rank_that_fails_keeps_its_exit_code():
     (result,) = run_scenario("lc01_exception", 2)
-    assert result["codes"] == [7, 8] and result["elapsed_s"] < 10, result
+    assert result["codes"] == [7, 8] and result["extra_s"] < 10, result
 
 
 def test_fork_child_is_refused_and_disturbs_nothing():

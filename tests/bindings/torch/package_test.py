@@ -14,7 +14,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[3]
 
 def python(code, *arguments, **environment):
     command = [sys.executable, *arguments, *(["-c", code] if code else [])]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, env=os.environ | environment)
+    return subprocess.run(command, capture_output=True, text=True, timeout=200, env=os.environ | environment)
 
 
 def assert_prints(done, expected):
@@ -76,6 +76,42 @@ except TypeError as error:
 """
     expected = "0:00:09 0:00:07 0:30:00 isthmus []\nisthmus: pg_options must be isthmus.Options, got dict"
     assert_prints(python(code), expected)
+
+
+def test_store_written_in_python():
+    """Has no clone(), and takes the GIL in every call."""
+    code = """
+import datetime, isthmus, torch, torch.distributed as dist
+
+class Table(dist.Store):
+    def __init__(self):
+        super().__init__()
+        self.table, self.calls = {}, set()
+    def set(self, key, value):
+        self.calls.add("set")
+        self.table[key] = value
+    def get(self, key):
+        self.calls.add("get")
+        return self.table[key]
+    def add(self, key, value):
+        self.table[key] = str(int(self.table.get(key, "0")) + value)
+        return int(self.table[key])
+    def check(self, keys):
+        return all(key in self.table for key in keys)
+    def wait(self, keys, timeout=datetime.timedelta(seconds=1)):
+        if not self.check(keys):
+            raise RuntimeError("timeout")
+    def delete_key(self, key):
+        return self.table.pop(key, None) is not None
+
+store = Table()
+group = isthmus.ProcessGroupIsthmus(store, 0, 1, isthmus.Options())
+tensor = torch.ones(2)
+group.allreduce([tensor]).wait()
+print(tensor.tolist(), sorted(store.calls))
+group.shutdown()
+"""
+    assert_prints(python(code), "[1.0, 1.0] ['get', 'set']")
 
 
 def test_information():
