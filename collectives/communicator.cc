@@ -162,12 +162,15 @@ Communicator::WorkResult Communicator::launch(const Launch& launch, const CallOp
 Communicator::WorkResult Communicator::launch_point_to_point(const Launch& launch, int sender, int receiver,
                                                              const CallOptions& options) {
   if (options.tag == UINT32_MAX) return invalid_argument("{}: tag {} is reserved", launch.words, options.tag);
+  if (size() > static_cast<int>(kMaxPointToPointRanks))
+    return unsupported("{}: messages are for communicators of at most {} ranks, this one has {}", launch.words,
+                       kMaxPointToPointRanks, size());
   std::lock_guard lock(order_mutex_);
   OperationKey key;
   key.communicator = table_.id;
   key.sequence = ++next_message_[{sender, receiver, options.tag}];
   key.tag = options.tag + 1;
-  key.source = static_cast<std::uint32_t>(sender);
+  key.pair = point_to_point_pair(static_cast<std::uint32_t>(sender), static_cast<std::uint32_t>(receiver));
   const int peer = sender == rank_ ? receiver : sender;
   return submit(launch, key,
                 fmt::format("{} #{} (tag {}) of \"{}\" on {} with {}", launch.words, key.sequence, options.tag,

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/fork_guard.h"
 #include "runtime/base/status.h"
 #include "runtime/engine/completion_thread.h"
 
@@ -36,7 +37,11 @@ class Work {
 
   void finish(const Status& status);
 
+  // unavailable in a child that was forked while the work existed; no other call is allowed there.
+  Status check_process() const { return fork_guard_.check(what_); }
+
  private:
+  const ForkGuard fork_guard_;
   const std::uint64_t sequence_;
   const std::string what_;
   CompletionThread* const completions_;

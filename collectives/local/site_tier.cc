@@ -76,10 +76,13 @@ Status connect_site_tier(Runtime& runtime, Store& store, const GroupTable& table
     status = slot->status;
     if (status.ok()) runtime.loop().call([&] { status = slot->site->prepare(mates); });
   }
-  // Everyone meets here, also who failed or has no mates: the others must not wait in vain.
-  ISTHMUS_RETURN_IF_ERROR(store_barrier(store, rank, size, "site-tier", deadline));
-  if (status.ok() && !mates.empty()) runtime.loop().call([&] { status = slot->site->attach(mates); });
-  return status.with_context("site_tier=shm (site_tier=link does without)");
+  // Everyone meets here, also who failed or has no mates: the others must not wait in vain. And once more, because a
+  // mate that has formed the group may end, and take its directory with it, before the others have opened their end.
+  status = status.with_context("site_tier=shm (site_tier=link does without)");
+  ISTHMUS_RETURN_IF_ERROR(store_barrier(store, rank, size, "site-tier-made", status, deadline));
+  if (!mates.empty()) runtime.loop().call([&] { status = slot->site->attach(mates); });
+  status = status.with_context("site_tier=shm (site_tier=link does without)");
+  return store_barrier(store, rank, size, "site-tier-open", status, deadline);
 }
 
 void use_site_tier(Runtime& runtime, const GroupTable& table, int rank, GroupConfig* config) {

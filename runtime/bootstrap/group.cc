@@ -175,9 +175,11 @@ Result<GroupTable> form_group(const FormGroupRequest& request) {
   return make_table(first.number, std::move(members), sites.texts);
 }
 
-Status store_barrier(Store& store, int rank, int size, const std::string& name, TimePoint deadline) {
+Status store_barrier(Store& store, int rank, int size, const std::string& name, const Status& mine,
+                     TimePoint deadline) {
   const RendezvousRound round{&store, rank, size, "barrier/" + name, name, deadline};
-  return run_round(round, std::string(), [](const auto&) { return Result<std::string>(std::string()); }).status();
+  const Result<std::string> record = mine.ok() ? Result<std::string>(std::string()) : Result<std::string>(mine);
+  return run_round(round, record, [](const auto&) { return Result<std::string>(std::string()); }).status();
 }
 
 }  // namespace isthmus

@@ -54,7 +54,8 @@ struct FormGroupRequest {
 // missing.
 Result<GroupTable> form_group(const FormGroupRequest& request);
 
-// A later rendezvous of the same ranks over the same store: returns when all have called it with this name.
-Status store_barrier(Store& store, int rank, int size, const std::string& name, TimePoint deadline);
+// A later rendezvous of the same ranks over the same store: returns when all have called it with this name, with the
+// first of their statuses that is not ok.
+Status store_barrier(Store& store, int rank, int size, const std::string& name, const Status& mine, TimePoint deadline);
 
 }  // namespace isthmus

@@ -34,6 +34,10 @@ void Group::submit(OperationRequest request) {
   }
   const OperationKey key = request.key;
   auto& slot = operations_[key];
+  if (slot) {
+    failed_->add(1);
+    return request.on_done(internal_error("{}: an operation of this name is in flight already", request.what));
+  }
   slot = std::make_unique<Operation>(std::move(request), this);
   slot->start();
   for (std::uint32_t rank = 0; rank < has_left_.size(); ++rank)
@@ -61,8 +65,11 @@ void Group::abandon(const Status& why) {
 }
 
 void Group::member_dead(ProcessId process, const Status& why) {
-  for (const GroupMember& member : config_.members)
-    if (member.process == process) break_with(unavailable("{} is dead: {}", member.name, why.message()), false);
+  for (std::size_t rank = 0; rank < config_.members.size(); ++rank) {
+    if (config_.members[rank].process != process) continue;
+    has_left_[rank] = true;  // nobody is there to take what is still to be sent
+    break_with(unavailable("{} is dead: {}", config_.members[rank].name, why.message()), false);
+  }
 }
 
 void Group::member_left(ProcessId process) {

@@ -174,6 +174,14 @@ void Operation::mismatch(std::uint32_t rank, std::string_view theirs) {
   host_->operation_failed(request_.key, invalid_argument("{}: {} {}", request_.what, host_->member_name(rank), words));
 }
 
+void Operation::stray(std::uint32_t rank, std::string_view theirs) {
+  if (ended_) return;
+  host_->operation_failed(request_.key,
+                          invalid_argument("{}: {} sent data of an earlier operation that has ended here, so the ranks "
+                                           "did not call the same: it {}",
+                                           request_.what, host_->member_name(rank), request_.describe(theirs)));
+}
+
 void Operation::close_channels() {
   for (const auto& side : sides_) host_->channel(side->rank)->close(request_.key);
 }

@@ -88,6 +88,7 @@ class Operation {
     void on_received(std::uint32_t step) override { operation->complete(step); }
     void on_advance() override { operation->last_advance_ = operation->host_->clock().now(); }
     void on_mismatch(std::string_view theirs) override { operation->mismatch(rank, theirs); }
+    void on_stray(std::string_view theirs) override { operation->stray(rank, theirs); }
   };
 
   void prepare_dependents();
@@ -100,6 +101,7 @@ class Operation {
   static void reduce_job(void* operation, std::uint32_t index);
   void reduce_done(std::uint32_t index);
   void mismatch(std::uint32_t rank, std::string_view theirs);
+  void stray(std::uint32_t rank, std::string_view theirs);
   void finish(const Status& status);
   void close_channels();
   std::byte* address(const Region& region);

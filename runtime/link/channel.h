@@ -24,14 +24,20 @@ struct OperationKey {
   std::uint64_t communicator = 0;
   std::uint64_t sequence = 0;  // collectives: per communicator. Point to point: per direction of a pair and tag
   std::uint32_t tag = 0;       // 0: a collective. Else point to point, user tag + 1
-  std::uint32_t source = 0;    // point to point: the sending rank (both directions of a pair have their own sequence)
+  std::uint32_t pair = 0;      // point to point: who sends to whom, see point_to_point_pair
   auto operator<=>(const OperationKey&) const = default;
 };
+
+// Each direction of a pair of ranks counts its own messages. Ranks are below kMaxPointToPointRanks.
+inline constexpr std::uint32_t kMaxPointToPointRanks = 1u << 16;
+constexpr std::uint32_t point_to_point_pair(std::uint32_t sender, std::uint32_t receiver) {
+  return sender * kMaxPointToPointRanks + receiver;
+}
 
 struct OperationKeyHash {
   std::size_t operator()(const OperationKey& key) const {
     std::uint64_t h = key.communicator * 0x9e3779b97f4a7c15u ^ key.sequence;
-    h = h * 0xff51afd7ed558ccdu ^ (std::uint64_t{key.tag} << 32 | key.source);
+    h = h * 0xff51afd7ed558ccdu ^ (std::uint64_t{key.tag} << 32 | key.pair);
     return h ^ (h >> 29);
   }
 };
@@ -45,6 +51,9 @@ class ChannelOperation {
   virtual void on_advance() = 0;                     // payload moved: the operation's timeout starts anew
   // The peer's descriptor of the same operation differs from ours, or a transfer is longer than its target.
   virtual void on_mismatch(std::string_view theirs) = 0;
+  // The peer sends data of an earlier collective that has ended here: the ranks did not all call the same. `theirs` is
+  // its descriptor. Told to an operation of the same communicator, because the one concerned is no more.
+  virtual void on_stray(std::string_view theirs) = 0;
 };
 
 class Channel {

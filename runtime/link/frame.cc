@@ -6,8 +6,8 @@ namespace {
 // Byte offsets of the fields, as PROTOCOL.md lists them.
 constexpr std::size_t kMagicAt = 0, kVersionAt = 4, kTypeAt = 5, kFlagsAt = 6, kSessionAt = 8, kEpochAt = 16,
                       kGenerationAt = 20, kSegmentAt = 24, kCommunicatorAt = 32, kSequenceAt = 40, kTagAt = 48,
-                      kSourceAt = 52, kRoundAt = 56, kCodecAt = 60, kDescriptorAt = 61, kReservedAt = 62,
-                      kOffsetAt = 64, kTransferAt = 72, kRawAt = 80, kEncodedAt = 84;
+                      kPairAt = 52, kRoundAt = 56, kCodecAt = 60, kDescriptorAt = 61, kReservedAt = 62, kOffsetAt = 64,
+                      kTransferAt = 72, kRawAt = 80, kEncodedAt = 84;
 static_assert(kEncodedAt + 4 == kFrameHeaderBytes);
 
 Status check(const FrameHeader& h, std::size_t message_bytes) {
@@ -51,7 +51,7 @@ void encode_frame_header(const FrameHeader& h, std::byte* to) {
   store_le<std::uint64_t>(to + kCommunicatorAt, h.operation.communicator);
   store_le<std::uint64_t>(to + kSequenceAt, h.operation.sequence);
   store_le<std::uint32_t>(to + kTagAt, h.operation.tag);
-  store_le<std::uint32_t>(to + kSourceAt, h.operation.source);
+  store_le<std::uint32_t>(to + kPairAt, h.operation.pair);
   store_le<std::uint32_t>(to + kRoundAt, h.round);
   store_le<std::uint8_t>(to + kCodecAt, h.codec);
   store_le<std::uint8_t>(to + kDescriptorAt, h.descriptor_bytes);
@@ -86,7 +86,7 @@ Result<Frame> decode_frame(ConstBytes message) {
   h.operation.communicator = load_le<std::uint64_t>(from + kCommunicatorAt);
   h.operation.sequence = load_le<std::uint64_t>(from + kSequenceAt);
   h.operation.tag = load_le<std::uint32_t>(from + kTagAt);
-  h.operation.source = load_le<std::uint32_t>(from + kSourceAt);
+  h.operation.pair = load_le<std::uint32_t>(from + kPairAt);
   h.round = load_le<std::uint32_t>(from + kRoundAt);
   h.codec = load_le<std::uint8_t>(from + kCodecAt);
   h.descriptor_bytes = load_le<std::uint8_t>(from + kDescriptorAt);

@@ -12,7 +12,30 @@ void Inbound::open(const OperationKey& key, std::string_view descriptor, Channel
   state.descriptor = descriptor;
   early_total_bytes_ -= state.early_bytes;  // from here on it is covered by credit
   state.early_bytes = 0;
-  if (!theirs.empty() && theirs != state.descriptor) operation->on_mismatch(theirs);
+  std::string stray;
+  if (key.tag == 0) {
+    History& history = histories_[key.communicator];
+    history.last_opened = std::max(history.last_opened, key.sequence);
+    stray = history.stray;
+  }
+  if (!theirs.empty() && theirs != state.descriptor) return operation->on_mismatch(theirs);
+  if (!stray.empty()) operation->on_stray(stray);
+}
+
+// Every collective that uses this channel is opened in order, so one that was, and is not there, has ended.
+bool Inbound::has_ended(const OperationKey& key) const {
+  if (key.tag != 0 || operations_.contains(key)) return false;
+  const auto history = histories_.find(key.communicator);
+  return history != histories_.end() && key.sequence <= history->second.last_opened;
+}
+
+void Inbound::on_stray(const Frame& frame) {
+  if (frame.descriptor.empty()) return;  // it came with an earlier segment
+  histories_[frame.header.operation.communicator].stray = frame.descriptor;
+  for (auto& [key, operation] : operations_) {
+    if (key.communicator != frame.header.operation.communicator || operation.handler == nullptr) continue;
+    return operation.handler->on_stray(frame.descriptor);
+  }
 }
 
 void Inbound::receive(const OperationKey& key, std::uint32_t round, MutableBytes target, std::uint32_t step) {
@@ -52,6 +75,7 @@ void Inbound::close(const OperationKey& key) {
 
 void Inbound::forget(std::uint64_t communicator) {
   forgotten_.insert(communicator);
+  histories_.erase(communicator);
   for (auto it = operations_.begin(); it != operations_.end();) {
     if (it->first.communicator == communicator) {
       early_total_bytes_ -= it->second.early_bytes;
@@ -65,6 +89,10 @@ void Inbound::forget(std::uint64_t communicator) {
 Status Inbound::on_data(const Frame& frame) {
   const FrameHeader& h = frame.header;
   if (forgotten_.contains(h.operation.communicator)) return Status();
+  if (has_ended(h.operation)) {
+    on_stray(frame);
+    return Status();
+  }
   Operation& operation = operations_[h.operation];
   const bool is_open = operation.handler != nullptr;
   if (is_open) {

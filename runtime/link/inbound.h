@@ -65,7 +65,16 @@ class Inbound {
                ConstBytes payload);
   void replay(const OperationKey& key, std::uint32_t round);
 
+  // Collectives of one communicator: which have been opened here, and data of one that had ended.
+  struct History {
+    std::uint64_t last_opened = 0;
+    std::string stray;
+  };
+  bool has_ended(const OperationKey& key) const;
+  void on_stray(const Frame& frame);
+
   EagerLimits limits_;
+  std::unordered_map<std::uint64_t, History> histories_;
   std::unordered_map<OperationKey, Operation, OperationKeyHash> operations_;
   std::unordered_set<std::uint64_t> forgotten_;
   std::uint64_t early_total_bytes_ = 0;

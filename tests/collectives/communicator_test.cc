@@ -164,6 +164,29 @@ TEST(PointToPoint, BothDirectionsTagsAndOrder) {
   });
 }
 
+TEST(PointToPoint, OneTagToSeveralPeersAtOnce) {
+  WorldOptions world;
+  world.ranks_per_site = {2, 1, 1};
+  run_world(world, [](WorldRank& self) {
+    Communicator& c = *self.communicator;
+    std::vector<std::vector<std::int32_t>> buffers;
+    std::vector<std::shared_ptr<Work>> works;
+    for (int peer = 0; peer < self.size(); ++peer) buffers.emplace_back(3000, self.rank * 10 + peer);
+    std::vector<std::vector<std::int32_t>> got(buffers.size(), std::vector<std::int32_t>(3000, -1));
+    for (int peer = 0; peer < self.size(); ++peer) {
+      if (peer == self.rank) continue;
+      const auto index = static_cast<std::size_t>(peer);
+      works.push_back(*c.send(buffers[index].data(), 3000, DataType::kInt32, peer, {}));
+      works.push_back(*c.receive(got[index].data(), 3000, DataType::kInt32, peer, {}));
+    }
+    for (const auto& work : works) ASSERT_TRUE(work->wait(std::chrono::seconds(60)).ok());
+    for (int peer = 0; peer < self.size(); ++peer) {
+      if (peer == self.rank) continue;
+      EXPECT_EQ(got[static_cast<std::size_t>(peer)], std::vector<std::int32_t>(3000, peer * 10 + self.rank));
+    }
+  });
+}
+
 TEST(Split, TwoColoursAndNone) {
   WorldOptions world;
   world.ranks_per_site = {2, 2, 1};
@@ -200,6 +223,19 @@ TEST(Mistakes, SH_03_DifferentSizesRaiseOnEveryRankAndNameBoth) {
     EXPECT_FALSE(self.communicator->status().ok());
     const Status later = wait_for(self.communicator->barrier({}));
     EXPECT_NE(later.message().find("409600"), std::string::npos) << later.message();
+  });
+}
+
+TEST(Mistakes, SH_05_DifferentRootsRaiseAtTheNextOperationAtTheLatest) {
+  WorldOptions world;
+  world.ranks_per_site = {2, 1, 1};
+  world.options.timeout_ms = 5'000;
+  run_world(world, [](WorldRank& self) {
+    std::int32_t values[4] = {self.rank, 1, 2, 3};
+    Status status = wait_for(self.communicator->broadcast(values, 4, DataType::kInt32, self.rank == 1 ? 1 : 0, {}));
+    for (int i = 0; i < 50 && status.ok(); ++i) status = wait_for(self.communicator->barrier({}));
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << status.to_string();
+    EXPECT_NE(status.message().find("root"), std::string::npos) << status.message();
   });
 }
 

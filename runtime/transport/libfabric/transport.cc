@@ -10,6 +10,7 @@
 #include "runtime/transport/libfabric/domain.h"
 #include "runtime/transport/libfabric/error.h"
 #include "runtime/transport/libfabric/lane.h"
+#include "runtime/transport/libfabric/library.h"
 #include "runtime/transport/libfabric/listener.h"
 #include "runtime/transport/libfabric/socket.h"
 #include "runtime/transport/ring_queue.h"
@@ -376,6 +377,7 @@ LaneInfo LibfabricTransport::lane_info(LaneId id) const {
 }  // namespace
 
 Result<std::unique_ptr<Transport>> make_libfabric_transport() {
+  ISTHMUS_RETURN_IF_ERROR(load_libfabric());
   ISTHMUS_ASSIGN_OR_RETURN(auto domain, LibfabricDomain::create());
   return std::unique_ptr<Transport>(std::make_unique<LibfabricTransport>(std::move(domain)));
 }

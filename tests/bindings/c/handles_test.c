@@ -1,8 +1,21 @@
 /* The parts of the C API that need no peer: versions, capabilities, options, stores, size-tagged structs. */
+#define _POSIX_C_SOURCE 200809L
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "check.h"
+
+/* Libraries below must not take the process's signals over. */
+static void check_signals(void) {
+  const int numbers[] = {SIGINT, SIGTERM, SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGPIPE};
+  CHECK(isthmus_supports_transport("libfabric"));
+  for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
+    struct sigaction action;
+    CHECK(sigaction(numbers[i], NULL, &action) == 0);
+    CHECK(action.sa_handler == SIG_DFL);
+  }
+}
 
 static void check_versions(void) {
   CHECK(strlen(isthmus_version()) >= 5);
@@ -137,6 +150,7 @@ static void check_rendezvous(void) {
 }
 
 int main(void) {
+  check_signals();
   check_versions();
   check_capabilities();
   check_options();

@@ -182,6 +182,19 @@ TEST(Matching, ForgottenCommunicatorsAreDropped) {
   EXPECT_TRUE(pair.b.mismatches.empty());
 }
 
+TEST(Matching, DataOfACollectiveThatHasEndedIsToldToTheNext) {
+  Pair pair;
+  const std::string payload(10, 'x');
+  pair.b_in.open(kFirst, "mine", &pair.b);
+  pair.b_in.close(kFirst);
+  pair.a_out.open(kFirst, "theirs", 0, &pair.a);
+  pair.a_out.send(kFirst, 0, as_bytes(payload), 0);
+  pair.move();
+  EXPECT_TRUE(pair.b.strays.empty());
+  pair.b_in.open(kSecond, "mine", &pair.b);
+  EXPECT_EQ(pair.b.strays, std::vector<std::string>{"theirs"});
+}
+
 TEST(Matching, EmptyTransfersArrive) {
   Pair pair;
   pair.a_out.open(kFirst, "d", 0, &pair.a);

@@ -10,13 +10,14 @@ namespace isthmus {
 
 struct RecordingOperation final : ChannelOperation {
   std::vector<std::uint32_t> sent, received;
-  std::vector<std::string> mismatches;
+  std::vector<std::string> mismatches, strays;
   int advances = 0;
 
   void on_sent(std::uint32_t step) override { sent.push_back(step); }
   void on_received(std::uint32_t step) override { received.push_back(step); }
   void on_advance() override { ++advances; }
   void on_mismatch(std::string_view theirs) override { mismatches.emplace_back(theirs); }
+  void on_stray(std::string_view theirs) override { strays.emplace_back(theirs); }
 };
 
 }  // namespace isthmus
