@@ -167,6 +167,8 @@ def main() -> int:
     torch.set_num_threads(1)
     rank, progress = os.environ.get("RANK", "?"), Progress(arguments.marker)
     try:
+        if arguments.backend == "isthmus":
+            import isthmus  # noqa: F401  makes the backend known, also where it is not installed but in PYTHONPATH
         dist.init_process_group(arguments.backend, timeout=datetime.timedelta(seconds=arguments.timeout))
         good = train(arguments, progress)
         dist.barrier()  # nobody leaves while rank 0 trains its reference: leaving is an error to who still works

@@ -165,6 +165,8 @@ def train(arguments: argparse.Namespace) -> dict:
 def main() -> int:
     arguments = parse_arguments()
     torch.set_num_threads(1)
+    if arguments.backend == "isthmus":
+        import isthmus  # noqa: F401  makes the backend known, also where it is not installed but in PYTHONPATH
     dist.init_process_group(arguments.backend, timeout=datetime.timedelta(seconds=60))
     result = train(arguments)
     if dist.get_rank() == 0:
