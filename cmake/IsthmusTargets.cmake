@@ -82,6 +82,13 @@ function(isthmus_test)
   target_link_libraries(${ARG_NAME} PRIVATE isthmus_build ${ARG_DEPENDS} GTest::gtest_main GTest::gmock)
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME} ${ARG_ARGS})
   set_tests_properties(${ARG_NAME} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  # Worlds of threads are what the sanitizers of scripts/test run: they reach every layer.
+  if("world" IN_LIST ARG_LABELS)
+    if(NOT TARGET thread_worlds)
+      add_custom_target(thread_worlds)
+    endif()
+    add_dependencies(thread_worlds ${ARG_NAME})
+  endif()
 endfunction()
 
 # isthmus_python_test(NAME ddp_test SOURCE ddp_test.py LABELS integration [TIMEOUT 60])

@@ -78,23 +78,18 @@ c10d::ErrorType ProcessGroupIsthmus::getError() {
     return ISTHMUS_OK;
   });
   switch (status) {
-    case ISTHMUS_OK:
-      return c10d::ErrorType::SUCCESS;
-    case ISTHMUS_DEADLINE_EXCEEDED:
-      return c10d::ErrorType::TIMEOUT;
-    case ISTHMUS_UNAVAILABLE:
-      return c10d::ErrorType::REMOTE_ERROR;
-    default:
-      return c10d::ErrorType::COMM_ERROR;
+    case ISTHMUS_OK: return c10d::ErrorType::SUCCESS;
+    case ISTHMUS_DEADLINE_EXCEEDED: return c10d::ErrorType::TIMEOUT;
+    case ISTHMUS_UNAVAILABLE: return c10d::ErrorType::REMOTE_ERROR;
+    default: return c10d::ErrorType::COMM_ERROR;
   }
 }
 
 void ProcessGroupIsthmus::abort() {
   if (communicator_->closed()) return;
   const std::string reason = "rank " + std::to_string(getRank()) + " aborted the process group";
-  communicator_->call([&](isthmus_communicator* communicator) {
-    return isthmus_communicator_abort(communicator, reason.c_str());
-  });
+  communicator_->call(
+      [&](isthmus_communicator* communicator) { return isthmus_communicator_abort(communicator, reason.c_str()); });
 }
 
 std::vector<std::string> ProcessGroupIsthmus::site_names() {

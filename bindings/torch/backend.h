@@ -1,10 +1,11 @@
 // The backend "isthmus" of torch.distributed: collectives on CPU tensors over a communicator of the C API.
 //
-// Threads: any thread, without the GIL. Calls start in the order in which they are made, which must be the same on every
-// rank of the group.
+// Threads: any thread, without the GIL. Calls start in the order in which they are made, which must be the same on
+// every rank of the group.
 //
-// Every operation is asynchronous inside and returns a Work; torch waits for it where the call is synchronous. Arguments
-// that Isthmus does not support are refused before anything is sent. Nothing ever falls back to another backend.
+// Every operation is asynchronous inside and returns a Work; torch waits for it where the call is synchronous.
+// Arguments that Isthmus does not support are refused before anything is sent. Nothing ever falls back to another
+// backend.
 #pragma once
 
 #include <isthmus/isthmus.h>
@@ -67,8 +68,7 @@ class ProcessGroupIsthmus final : public c10d::Backend {
   WorkPtr allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
                                           const c10d::AllgatherOptions& opts) override;
   WorkPtr reduce_scatter(Tensors& outputs, TensorLists& inputs, const c10d::ReduceScatterOptions& opts) override;
-  WorkPtr _reduce_scatter_base(at::Tensor& output, at::Tensor& input,
-                               const c10d::ReduceScatterOptions& opts) override;
+  WorkPtr _reduce_scatter_base(at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& opts) override;
   WorkPtr reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
                                           const c10d::ReduceScatterOptions& opts) override;
   WorkPtr barrier(const c10d::BarrierOptions& opts) override;

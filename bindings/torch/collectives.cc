@@ -1,5 +1,5 @@
-// The operations of ProcessGroupIsthmus: each checks its tensors, stages them, and starts one operation of the C API per
-// tensor.
+// The operations of ProcessGroupIsthmus: each checks its tensors, stages them, and starts one operation of the C API
+// per tensor.
 #include <ATen/core/grad_mode.h>
 
 #include <utility>
@@ -16,8 +16,8 @@ void check_tensor(const at::Tensor& tensor, const char* operation) {
   TORCH_CHECK_VALUE(tensor.defined(), "isthmus: ", operation, ": an undefined tensor");
   TORCH_CHECK_NOT_IMPLEMENTED(tensor.device().is_cpu(), "isthmus: unsupported: ", operation, " of a tensor on ",
                               tensor.device(), "; Isthmus takes CPU tensors");
-  TORCH_CHECK_NOT_IMPLEMENTED(tensor.layout() == c10::kStrided, "isthmus: unsupported: ", operation, " of a tensor with layout ",
-                              tensor.layout(), "; Isthmus takes strided tensors");
+  TORCH_CHECK_NOT_IMPLEMENTED(tensor.layout() == c10::kStrided, "isthmus: unsupported: ", operation,
+                              " of a tensor with layout ", tensor.layout(), "; Isthmus takes strided tensors");
 }
 
 const at::Tensor& check_one(const std::vector<at::Tensor>& tensors, const char* operation) {
@@ -102,14 +102,14 @@ ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::allreduce(Tensors& tensors, co
 }
 
 ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::allreduce_coalesced(Tensors& tensors,
-                                                                     const c10d::AllreduceCoalescedOptions& opts) {
+                                                                      const c10d::AllreduceCoalescedOptions& opts) {
   return reduce_all(new_call("allreduce_coalesced", "isthmus:allreduce_coalesced", OpType::ALLREDUCE_COALESCED),
                     tensors, opts.reduceOp, opts.timeout);
 }
 
 ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::reduce_all(WorkIsthmus::Call call, const Tensors& tensors,
-                                                            const c10d::ReduceOp& reduce_op,
-                                                            std::chrono::milliseconds timeout) {
+                                                             const c10d::ReduceOp& reduce_op,
+                                                             std::chrono::milliseconds timeout) {
   const at::NoGradGuard no_grad;
   std::vector<std::pair<Buffers, isthmus_op>> operations;
   for (const auto& tensor : tensors) {
@@ -131,7 +131,7 @@ ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::reduce_all(WorkIsthmus::Call c
 }
 
 ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::allgather(TensorLists& outputs, Tensors& inputs,
-                                                           const c10d::AllgatherOptions& opts) {
+                                                            const c10d::AllgatherOptions& opts) {
   const at::NoGradGuard no_grad;
   auto call = new_call("allgather", "isthmus:allgather", OpType::ALLGATHER);
   const auto& input = check_one(inputs, call.operation);
@@ -144,14 +144,14 @@ ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::allgather(TensorLists& outputs
 }
 
 ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::_allgather_base(at::Tensor& output, at::Tensor& input,
-                                                                 const c10d::AllgatherOptions& opts) {
+                                                                  const c10d::AllgatherOptions& opts) {
   auto call = new_call("_allgather_base", "isthmus:_allgather_base", OpType::_ALLGATHER_BASE);
   call.outputs = {output};
   return gather_all(std::move(call), {output}, {input}, opts.timeout);
 }
 
-ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::allgather_into_tensor_coalesced(
-    Tensors& outputs, Tensors& inputs, const c10d::AllgatherOptions& opts) {
+ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                                                                  const c10d::AllgatherOptions& opts) {
   auto call = new_call("allgather_into_tensor_coalesced", "isthmus:allgather_into_tensor_coalesced",
                        OpType::ALLGATHER_COALESCED);
   call.outputs = outputs;
@@ -159,8 +159,7 @@ ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::allgather_into_tensor_coalesce
 }
 
 ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::gather_all(WorkIsthmus::Call call, const Tensors& outputs,
-                                                            const Tensors& inputs,
-                                                            std::chrono::milliseconds timeout) {
+                                                             const Tensors& inputs, std::chrono::milliseconds timeout) {
   const at::NoGradGuard no_grad;
   check_pairs(outputs, inputs, getSize(), call.operation);
   std::vector<Buffers> operations;
@@ -185,7 +184,7 @@ ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::gather_all(WorkIsthmus::Call c
 }
 
 ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::reduce_scatter(Tensors& outputs, TensorLists& inputs,
-                                                                const c10d::ReduceScatterOptions& opts) {
+                                                                 const c10d::ReduceScatterOptions& opts) {
   const at::NoGradGuard no_grad;
   auto call = new_call("reduce_scatter", "isthmus:reduce_scatter", OpType::REDUCE_SCATTER);
   const auto& output = check_one(outputs, call.operation);
@@ -197,7 +196,7 @@ ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::reduce_scatter(Tensors& output
 }
 
 ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
-                                                                      const c10d::ReduceScatterOptions& opts) {
+                                                                       const c10d::ReduceScatterOptions& opts) {
   auto call = new_call("_reduce_scatter_base", "isthmus:_reduce_scatter_base", OpType::_REDUCE_SCATTER_BASE);
   call.outputs = {output};
   return reduce_scatter_all(std::move(call), {output}, {input}, opts.reduceOp, opts.timeout);
@@ -212,9 +211,9 @@ ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::reduce_scatter_tensor_coalesce
 }
 
 ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::reduce_scatter_all(WorkIsthmus::Call call, const Tensors& outputs,
-                                                                    const Tensors& inputs,
-                                                                    const c10d::ReduceOp& reduce_op,
-                                                                    std::chrono::milliseconds timeout) {
+                                                                     const Tensors& inputs,
+                                                                     const c10d::ReduceOp& reduce_op,
+                                                                     std::chrono::milliseconds timeout) {
   const at::NoGradGuard no_grad;
   check_pairs(inputs, outputs, getSize(), call.operation);
   std::vector<std::pair<Buffers, isthmus_op>> operations;

@@ -36,8 +36,8 @@ Communicator::Communicator(std::shared_ptr<ProcessRuntime> runtime, isthmus_comm
 
 Communicator::~Communicator() = default;
 
-std::shared_ptr<Communicator> Communicator::adopt(std::shared_ptr<ProcessRuntime> runtime,
-                                                  isthmus_communicator* handle, std::string name) {
+std::shared_ptr<Communicator> Communicator::adopt(std::shared_ptr<ProcessRuntime> runtime, isthmus_communicator* handle,
+                                                  std::string name) {
   std::shared_ptr<Communicator> communicator(new Communicator(std::move(runtime), handle, std::move(name)));
   const std::scoped_lock lock(registry().mutex);
   registry().owner = communicator->owner_;

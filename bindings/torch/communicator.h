@@ -1,5 +1,5 @@
-// A communicator of the C API with its share of the process's runtime, and the end of both: at shutdown of the group, at
-// its destruction, or before the interpreter goes, whichever is first.
+// A communicator of the C API with its share of the process's runtime, and the end of both: at shutdown of the group,
+// at its destruction, or before the interpreter goes, whichever is first.
 //
 // Threads: any thread. call() may be made from a completion callback; close() there only marks the communicator, and
 // close_all ends it, since the runtime cannot be destroyed on its own thread.
@@ -34,8 +34,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   template <typename Action>
   void call(Action action);
 
-  // Operations in flight have until `deadline` to end, then fail. Idempotent; does nothing in a forked child. Without the
-  // GIL.
+  // Operations in flight have until `deadline` to end, then fail. Idempotent; does nothing in a forked child. Without
+  // the GIL.
   void close(std::chrono::steady_clock::time_point deadline = grace()) noexcept;
 
   bool closed();

@@ -5,12 +5,9 @@ namespace isthmus::torch_binding {
 void throw_status(isthmus_status status, const std::string& message) {
   const std::string text = std::string("isthmus: ") + isthmus_status_name(status) + ": " + message;
   switch (status) {
-    case ISTHMUS_INVALID_ARGUMENT:
-      C10_THROW_ERROR(ValueError, text);
-    case ISTHMUS_UNSUPPORTED:
-      C10_THROW_ERROR(NotImplementedError, text);
-    default:
-      C10_THROW_ERROR(DistBackendError, text);
+    case ISTHMUS_INVALID_ARGUMENT: C10_THROW_ERROR(ValueError, text);
+    case ISTHMUS_UNSUPPORTED: C10_THROW_ERROR(NotImplementedError, text);
+    default: C10_THROW_ERROR(DistBackendError, text);
   }
 }
 

@@ -14,8 +14,8 @@ namespace isthmus::torch_binding {
 // Throws NotImplementedError, naming `operation` and the type.
 isthmus_dtype to_isthmus_dtype(at::ScalarType type, const char* operation);
 
-// Throws NotImplementedError, naming `operation`, the operator and the type: operators that Isthmus does not have (BAND,
-// PREMUL_SUM, ...) and pairs that mean nothing (AVG of bool).
+// Throws NotImplementedError, naming `operation`, the operator and the type: operators that Isthmus does not have
+// (BAND, PREMUL_SUM, ...) and pairs that mean nothing (AVG of bool).
 isthmus_op to_isthmus_op(const c10d::ReduceOp& op, at::ScalarType type, const char* operation);
 
 }  // namespace isthmus::torch_binding

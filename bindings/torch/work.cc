@@ -105,7 +105,8 @@ void WorkIsthmus::complete() {
 }
 
 bool WorkIsthmus::wait(std::chrono::milliseconds timeout) {
-  if (owner_ != ::getpid()) throw_status(ISTHMUS_UNAVAILABLE, std::string(operation_) + ": waited for in a forked process");
+  if (owner_ != ::getpid())
+    throw_status(ISTHMUS_UNAVAILABLE, std::string(operation_) + ": waited for in a forked process");
   std::unique_lock lock(mutex_);
   const auto completed = [this] { return completed_; };
   if (timeout.count() <= 0) {

@@ -24,9 +24,9 @@ class WorkIsthmus final : public c10d::Work {
     const char* operation;  // "allreduce"; lives for ever
     const char* title;      // for the profiler: "isthmus:allreduce"; lives for ever
     c10d::OpType type;
-    int rank;                            // of this process in the group
-    std::vector<at::Tensor> inputs;      // for the profiler
-    std::vector<at::Tensor> outputs;     // result(), and the value of the future
+    int rank;                         // of this process in the group
+    std::vector<at::Tensor> inputs;   // for the profiler
+    std::vector<at::Tensor> outputs;  // result(), and the value of the future
     Staging staging;
     int source_rank = -1;  // recv: who sends
   };

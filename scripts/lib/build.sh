@@ -36,12 +36,15 @@ configure() {
 }
 
 compile() {
-  cmake --build --preset "$1" --parallel "$(build_jobs)"
+  local preset=$1
+  shift
+  cmake --build --preset "$preset" --parallel "$(build_jobs)" ${1:+--target "$@"}
 }
 
+# build_preset PRESET [TARGET]: everything, or one target.
 build_preset() {
   step "Configure ($1)" configure "$1"
-  step "Compile ($1, $(build_jobs) jobs)" compile "$1"
+  step "Compile ($1${2:+: $2}, $(build_jobs) jobs)" compile "$@"
 }
 
 install_into_venv() {
