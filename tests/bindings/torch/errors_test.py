@@ -89,9 +89,11 @@ def aborts(rank, size):
     group = dist.new_group()
     if rank == 0:
         work = dist.all_reduce(torch.ones(4), group=group, async_op=True)
-        backend_of(group).abort()
     else:
         work = dist.irecv(torch.ones(4), 0, group=group)
+    dist.barrier()  # both are in flight: a call after the abort would be refused
+    if rank == 0:
+        backend_of(group).abort()
     begin = time.monotonic()
     with pytest.raises(dist.DistBackendError, match="aborted"):
         work.wait()
