@@ -13,7 +13,7 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-START_UP_SECONDS = 120  # beyond the budget of its steps a run may take so long for everything else
+START_UP_SECONDS = 300  # beyond the budget of its steps: a busy machine imports torch slowly, a hang must still end
 
 
 class RunFailed(Exception):

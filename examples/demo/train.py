@@ -25,8 +25,8 @@ from wire import sent_bytes
 
 # DDP lays out its buckets anew after the first step, and the first steps open connections: they are not measured.
 WARM_UP_STEPS = 3
-# After them this many steps tell how many fit into the budget.
-TRIAL_STEPS = 3
+# Each time that so many more are measured, it is decided how many fit into the budget.
+STEPS_BETWEEN_DECISIONS = 5
 BUCKET_MIB = 1  # several buckets, so that gradients travel while others are still computed
 PEAK_LEARNING_RATE = 4e-3
 RISING_STEPS = 8
@@ -58,7 +58,8 @@ class Trainer:
         self.corpus = Corpus(standard_library_text(), WINDOW_BYTES)
         self.rank = dist.get_rank()
         self.losses: list[float] = []
-        self.ends: list[float] = []  # seconds since the first step began
+        self.step_seconds: list[float] = []
+        self.ends_seconds: list[float] = []  # since the first step began
         self.start = time.monotonic()
 
     def learning_rate(self, step: int) -> float:
@@ -67,7 +68,7 @@ class Trainer:
         return PEAK_LEARNING_RATE * min(1.0, (step + 1) / RISING_STEPS) * fall
 
     def step(self) -> None:
-        number = len(self.losses)
+        number, begin = len(self.losses), time.monotonic()
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate(number)
         inputs, targets = self.corpus.batch(number, self.rank, self.arguments.batch_per_rank)
@@ -77,19 +78,16 @@ class Trainer:
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
         self.losses.append(loss.item())
-        self.ends.append(time.monotonic() - self.start)
-
-    def step_seconds(self, first: int = 0) -> list[float]:
-        """Of the steps from `first` on."""
-        begins = [0.0, *self.ends]
-        return [end - begin for begin, end in zip(begins, self.ends, strict=False)][first:]
+        end = time.monotonic()
+        self.step_seconds.append(end - begin)
+        self.ends_seconds.append(end - self.start)
 
     def report_progress(self, total: int) -> None:
         done = len(self.losses)
-        if self.rank == 0 and (done == total or done % max(1, total // 12) == 0):
+        if self.rank == 0 and (done == total or done % max(1, self.arguments.steps // 15) == 0):
             print(
-                f"step {done}/{total}: loss {self.losses[-1]:.3f} on rank 0, {self.step_seconds()[-1]:.2f} s, "
-                f"{self.ends[-1]:.0f} s since the first step",
+                f"step {done}/{total}: loss {self.losses[-1]:.3f} on rank 0, {self.step_seconds[-1]:.2f} s, "
+                f"{self.ends_seconds[-1]:.0f} s since the first step",
                 flush=True,
             )
 
@@ -100,11 +98,10 @@ class Trainer:
 
 
 def steps_within_budget(trainer: Trainer) -> int:
-    """How many steps the run has; rank 0 decides, since clocks differ."""
-    trial = statistics.mean(trainer.step_seconds(WARM_UP_STEPS))
-    left = trainer.arguments.budget_seconds - trainer.ends[-1]
-    fitting = len(trainer.losses) + max(TRIAL_STEPS, int(left / trial))
-    decided = torch.tensor([min(trainer.arguments.steps, fitting)])
+    """How many steps the run has if the next ones take as long as the last; rank 0 decides, since clocks differ."""
+    left = trainer.arguments.budget_seconds - trainer.ends_seconds[-1]
+    fitting = int(left / statistics.mean(trainer.step_seconds[-STEPS_BETWEEN_DECISIONS:]))
+    decided = torch.tensor([min(trainer.arguments.steps, len(trainer.losses) + max(0, fitting))])
     dist.broadcast(decided, src=0)
     return int(decided.item())
 
@@ -127,14 +124,15 @@ def train(arguments: argparse.Namespace) -> dict:
     trainer = Trainer(arguments)
     dist.barrier()
     trainer.start = time.monotonic()
-    for _ in range(WARM_UP_STEPS + TRIAL_STEPS):
-        trainer.step()
-        trainer.report_progress(arguments.steps)
-    total = steps_within_budget(trainer)
-    first_counted, sent_before = len(trainer.losses), sent_bytes()
-    while len(trainer.losses) < total:
+    first_counted = min(WARM_UP_STEPS, arguments.steps - 1)
+    sent_before, total = 0, arguments.steps
+    while (done := len(trainer.losses)) < total:
+        if done == first_counted:
+            sent_before = sent_bytes()
         trainer.step()
         trainer.report_progress(total)
+        if done >= first_counted and (done + 1 - first_counted) % STEPS_BETWEEN_DECISIONS == 0:
+            total = steps_within_budget(trainer)
     sent = sent_bytes() - sent_before
     sent_of_ranks = gather_integers(sent if os.environ.get("LOCAL_RANK") == "0" else -1)
     parameters = list(trainer.model.parameters())
@@ -152,12 +150,12 @@ def train(arguments: argparse.Namespace) -> dict:
         "budget_seconds": arguments.budget_seconds,
         "steps_asked": arguments.steps,
         "steps": total,
-        "first_measured_step": WARM_UP_STEPS,
-        "step_seconds": trainer.step_seconds(),
-        "ends_seconds": trainer.ends,
+        "first_measured_step": first_counted,
+        "step_seconds": trainer.step_seconds,
+        "ends_seconds": trainer.ends_seconds,
         "losses": mean_over_ranks(trainer.losses),
         "held_out_loss": trainer.held_out_loss() if trainer.rank == 0 else None,
-        "counted_steps": total - first_counted,
+        "counted_steps": total - first_counted,  # that the bytes below were sent in
         "sent_bytes_of_sites": [value for value in sent_of_ranks if value >= 0],
     }
 
