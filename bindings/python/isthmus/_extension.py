@@ -14,7 +14,7 @@ def _series(version: str) -> str:
 
 @functools.cache
 def load() -> types.ModuleType:
-    """isthmus._C. It works with the torch series that it was built for: torch has no stable C++ interface for backends."""
+    """isthmus._C, for the torch series that it was built for: torch has no stable C++ interface for backends."""
     try:
         from isthmus import _C
     except ImportError as error:

@@ -101,7 +101,9 @@ def dt07(rank, size):
     average = torch.tensor([-(2**53) - rank, 7 * rank])
     dist.all_reduce(average, ReduceOp.AVG)
     totals = [sum(-(2**53) - peer for peer in range(size)), sum(7 * peer for peer in range(size))]
-    assert average.tolist() == [math.trunc(total / size) if abs(total) < 2**53 else -(-total // size) for total in totals]
+    assert average.tolist() == [
+        math.trunc(total / size) if abs(total) < 2**53 else -(-total // size) for total in totals
+    ]
 
 
 def test_dt07_int64_is_exact(three_sites):

@@ -5,7 +5,6 @@ import torch
 import torch.distributed as dist
 from torch.distributed import ReduceOp
 
-
 WRITABLE = 4
 
 
@@ -136,7 +135,9 @@ def refusals(rank, size):
     scaled = dist._make_nccl_premul_sum(0.5)
     refused(NotImplementedError, "allreduce with PREMUL_SUM of Float", dist.all_reduce, ones, scaled)
     refused(NotImplementedError, "allreduce with AVG of Bool", dist.all_reduce, ones.bool(), ReduceOp.AVG)
-    refused(NotImplementedError, "_reduce_scatter_base with BXOR", dist.reduce_scatter_tensor, ones[:2], ones, ReduceOp.BXOR)
+    refused(
+        NotImplementedError, "_reduce_scatter_base with BXOR", dist.reduce_scatter_tensor, ones[:2], ones, ReduceOp.BXOR
+    )
     refused(NotImplementedError, "allreduce .*ComplexFloat", backend.allreduce, [ones.to(torch.complex64)])
     refused(NotImplementedError, "allreduce .*Float8", dist.all_reduce, ones.to(torch.float8_e4m3fn))
     refused(NotImplementedError, "send of UInt16", dist.send, ones.to(torch.uint16), (rank + 1) % size)

@@ -16,13 +16,16 @@ FORKED = pathlib.Path(__file__).with_name("forked.py")
 
 
 def run_scenario(scenario, size, trials=1):
-    """What forked.py reports; `extra_s` is how much longer a trial took than processes that do nothing."""
+    """What forked.py reports; `extra_s` is how much longer a trial took than thrice what processes cost that do nothing.
+
+    To leave an interpreter that has torch takes most of a second of computing, which a busy machine stretches.
+    """
     command = [sys.executable, str(FORKED), scenario, str(size), str(trials), "60"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=150 + trials * 10)
     assert done.returncode == 0, done.stderr
     baseline, *results = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(results) == trials, done.stdout + done.stderr
-    return [result | {"extra_s": result["elapsed_s"] - baseline["elapsed_s"]} for result in results]
+    return [result | {"extra_s": result["elapsed_s"] - 3 * baseline["elapsed_s"]} for result in results]
 
 
 def assert_clean(results, limit_s):
@@ -41,9 +44,7 @@ def test_lc01_ends_cleanly(scenario):
     assert_clean(run_scenario(scenario, 2), limit_s=10)
 
 
-@pytest.mark.parametrize(
-    "scenario", ["lc01_unwaited_on_one_rank", "lc01_destroy_in_flight", "lc01_thread_waits"]
-)
+@pytest.mark.parametrize("scenario", ["lc01_unwaited_on_one_rank", "lc01_destroy_in_flight", "lc01_thread_waits"])
 def test_lc01_ends_with_operations_in_flight(scenario):
     (result,) = run_scenario(scenario, 2)
     assert set(result["codes"]) == {0}, result

@@ -42,7 +42,7 @@ def _reduce_wide(stack, op, size):
 
 
 def reduced(tensors, op):
-    """`op` over the list: floats in fp64, rounded once at the end; integers exactly (the inputs above cannot overflow)."""
+    """`op` over the list: floats in fp64, rounded once at the end; integers exactly (no sum of values() overflows)."""
     dtype = tensors[0].dtype
     if dtype == torch.bool:
         return _reduce_bool(torch.stack(tensors), op)

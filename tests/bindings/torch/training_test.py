@@ -16,7 +16,11 @@ STEPS = 5
 def model(dtype):
     torch.manual_seed(7)
     layers = torch.nn.Sequential(
-        torch.nn.Linear(16, 64), torch.nn.LayerNorm(64), torch.nn.GELU(), torch.nn.Linear(64, 64), torch.nn.Linear(64, 4)
+        torch.nn.Linear(16, 64),
+        torch.nn.LayerNorm(64),
+        torch.nn.GELU(),
+        torch.nn.Linear(64, 64),
+        torch.nn.Linear(64, 4),
     )
     return layers.to(dtype)
 
@@ -63,9 +67,7 @@ def assert_same_everywhere(parameters):
 
 def ddp_equals_single(rank, size, accumulate, view):
     dtype = torch.float64
-    network = DistributedDataParallel(
-        model(dtype), bucket_cap_mb=0.01, gradient_as_bucket_view=view
-    )
+    network = DistributedDataParallel(model(dtype), bucket_cap_mb=0.01, gradient_as_bucket_view=view)
     parameters = train(network, rank, dtype, accumulate)
     for mine, expected in zip(parameters, single_process(size, dtype), strict=True):
         torch.testing.assert_close(mine, expected, rtol=0, atol=1e-9)
@@ -84,7 +86,11 @@ def ddp_with_hooks(rank, size):
         work = dist.all_reduce(bucket.buffer().div_(size), async_op=True)
         return work.get_future().then(lambda done: done.value()[0])
 
-    for hook, tolerance in [(own_hook, 1e-5), (default_hooks.allreduce_hook, 1e-5), (default_hooks.fp16_compress_hook, 1e-2)]:
+    for hook, tolerance in [
+        (own_hook, 1e-5),
+        (default_hooks.allreduce_hook, 1e-5),
+        (default_hooks.fp16_compress_hook, 1e-2),
+    ]:
         network = DistributedDataParallel(model(torch.float32))
         network.register_comm_hook(None, hook)
         parameters = train(network, rank, torch.float32)

@@ -1,7 +1,7 @@
 """Worlds of processes for tests: forked from the test process once torch is imported, they start in milliseconds.
 
-A world lives for many checks. A check is a function of a test file, `check(rank, size, ...)`; World.run calls it on every
-rank at once and returns what the ranks returned. A world in which a check failed is replaced before the next one.
+A world lives for many checks. A check is a function of a test file, `check(rank, size, ...)`; World.run calls it on
+every rank at once and returns what the ranks returned. A world in which a check failed is replaced before the next one.
 """
 
 import contextlib
