@@ -16,7 +16,7 @@ FORKED = pathlib.Path(__file__).with_name("forked.py")
 
 
 def run_scenario(scenario, size, trials=1):
-    """What forked.py reports; `extra_s` is how much longer a trial took than thrice what processes cost that do nothing.
+    """What forked.py reports; `extra_s` is how much longer a trial took than thrice what idle processes cost.
 
     To leave an interpreter that has torch takes most of a second of computing, which a busy machine stretches.
     """
