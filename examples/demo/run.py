@@ -31,7 +31,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--budget-seconds",
         type=float,
-        default=85,
+        default=80,
         help="a run that could not end its steps within this time makes fewer (default: %(default)s)",
     )
     parser.add_argument("--batch-per-rank", type=int, default=16, help="windows of text (default: %(default)s)")
