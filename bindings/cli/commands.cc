@@ -7,9 +7,11 @@
 namespace isthmus::cli {
 namespace {
 
+int run_bench(std::span<char*> arguments) { return become_program("isthmus-bench", arguments); }
 int run_lab(std::span<char*> arguments) { return become_program("isthmus-lab", arguments); }
 
-constexpr std::array<Command, 2> kCommands{{
+constexpr std::array<Command, 3> kCommands{{
+    {"bench", "measure operations between the ranks of a job", run_bench},
     {"info", "print what this installation can do, and its options", run_info},
     {"lab", "run ranks in sites that an emulated WAN joins", run_lab},
 }};

@@ -250,6 +250,12 @@ void Runtime::remove_group(std::uint64_t id, TimePoint deadline) {
   }
 }
 
+std::vector<LinkReport> Runtime::link_report() {
+  std::vector<LinkReport> links;
+  loop_->call([&] { links = loop_->links().report(); });
+  return links;
+}
+
 // ---------------------------------------------------------------------------------------------------- the mesh speaks
 
 void Runtime::on_message(ProcessId from, std::string_view text) {

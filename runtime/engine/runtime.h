@@ -63,6 +63,9 @@ class Runtime final : private PeerMeshHandler {
   // Ends what is in flight, waits until what was sent is acknowledged or the deadline, and tells the others.
   void remove_group(std::uint64_t group, TimePoint deadline);
 
+  // The links as they are now, in no order. Blocks until the progress thread has answered.
+  std::vector<LinkReport> link_report();
+
   ProgressLoop& loop() { return *loop_; }
   WorkerPool& workers() { return *workers_; }
   CompletionThread& completions() { return *completions_; }

@@ -47,6 +47,16 @@ Link* LinkSet::get(const LinkPeer& peer) {
   return slot->link.get();
 }
 
+std::vector<LinkReport> LinkSet::report() const {
+  std::vector<LinkReport> links;
+  for (const auto& [process, entry] : entries_) {
+    LinkReport& link = links.emplace_back();
+    link.peer = entry->peer.name;
+    for (LaneId lane : entry->link->lane_ids()) link.lanes.push_back(transport_->lane_info(lane));
+  }
+  return links;
+}
+
 void LinkSet::dial(ProcessId process) {
   const auto found = entries_.find(process);
   if (found != entries_.end()) found->second->wanted = true;

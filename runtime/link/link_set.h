@@ -27,6 +27,12 @@ struct LinkPeer {
   std::vector<std::string> addresses;  // tried in turn
 };
 
+// For reports: a link as it is now.
+struct LinkReport {
+  std::string peer;             // "rank 3 (site b)"
+  std::vector<LaneInfo> lanes;  // those that are up
+};
+
 struct LinkSetOptions {
   LinkOptions link;
   int lanes = 4;                                    // per link
@@ -56,6 +62,7 @@ class LinkSet {
   int wait_fd() const { return transport_->wait_fd(); }
   bool arm() { return transport_->arm(); }
   bool drained() const;
+  std::vector<LinkReport> report() const;
 
   const Transport& transport() const { return *transport_; }
 

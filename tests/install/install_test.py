@@ -44,6 +44,7 @@ class InstallTest(unittest.TestCase):
             "include/isthmus/isthmus.h",
             "include/isthmus/version.h",
             "bin/isthmus",
+            "bin/isthmus-bench",
             "bin/isthmus-lab",
         ):
             self.assertTrue((self.prefix / name).exists(), name)
@@ -57,7 +58,7 @@ class InstallTest(unittest.TestCase):
     def test_soname_and_no_trace_of_the_build(self):
         dynamic = run("readelf", "--dynamic", self.prefix / "lib/libisthmus.so")
         self.assertIn(f"soname: [libisthmus.so.{MAJOR}]", dynamic)
-        for name in ("lib/libisthmus.so", "bin/isthmus", "bin/isthmus-lab"):
+        for name in ("lib/libisthmus.so", "bin/isthmus", "bin/isthmus-bench", "bin/isthmus-lab"):
             self.assertNotIn(BUILD, run("readelf", "--dynamic", self.prefix / name), name)
 
     def test_find_package(self):
