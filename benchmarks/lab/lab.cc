@@ -82,6 +82,9 @@ Status add_pipe(Fd* write_end, std::vector<RankOutput>* outputs, std::FILE* to, 
 Result<std::vector<RankProcess>> plan_ranks(const LabOptions& options, const std::string& mark,
                                             const char* const* environment, std::vector<RankOutput>* outputs) {
   const Topology& topology = options.topology;
+  std::vector<std::string> added{mark};
+  ISTHMUS_ASSIGN_OR_RETURN(std::string secret, secret_entry(environment));
+  if (!secret.empty()) added.push_back(std::move(secret));
   std::vector<RankProcess> ranks;
   for (int site = 0; site < topology.site_count(); ++site) {
     const SiteSpec& spec = topology.sites[static_cast<std::size_t>(site)];
@@ -89,7 +92,7 @@ Result<std::vector<RankProcess>> plan_ranks(const LabOptions& options, const std
       RankProcess rank;
       rank.rank = topology.first_rank(site) + local;
       rank.site = site;
-      rank.environment = rank_environment(environment, topology, site, local, options.master_port, mark);
+      rank.environment = rank_environment(environment, topology, site, local, options.master_port, added);
       const std::string prefix = fmt::format("[{}.r{}] ", spec.name, rank.rank);
       ISTHMUS_RETURN_IF_ERROR(add_pipe(&rank.output, outputs, stdout, prefix));
       ISTHMUS_RETURN_IF_ERROR(add_pipe(&rank.errors, outputs, stderr, prefix));

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "benchmarks/lab/address_plan.h"
+#include "runtime/security/job_secret.h"
 
 namespace isthmus::lab {
 namespace {
@@ -13,7 +14,7 @@ std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.
 }  // namespace
 
 std::vector<std::string> rank_environment(const char* const* inherited, const Topology& topology, int site,
-                                          int local_rank, int master_port, const std::string& mark) {
+                                          int local_rank, int master_port, const std::vector<std::string>& added) {
   const SiteSpec& spec = topology.sites[static_cast<std::size_t>(site)];
   std::vector<std::string> environment{
       fmt::format("RANK={}", topology.first_rank(site) + local_rank),
@@ -23,8 +24,8 @@ std::vector<std::string> rank_environment(const char* const* inherited, const To
       fmt::format("MASTER_ADDR={}", site_ipv4_text(0)),
       fmt::format("MASTER_PORT={}", master_port),
       fmt::format("ISTHMUS_SITE={}", spec.name),
-      mark,
   };
+  environment.insert(environment.end(), added.begin(), added.end());
   const std::vector<std::string> own = environment;
   for (const char* const* entry = inherited; *entry != nullptr; ++entry) {
     const bool replaced =
@@ -32,6 +33,16 @@ std::vector<std::string> rank_environment(const char* const* inherited, const To
     if (!replaced) environment.emplace_back(*entry);
   }
   return environment;
+}
+
+Result<std::string> secret_entry(const char* const* inherited) {
+  for (const char* const* entry = inherited; *entry != nullptr; ++entry) {
+    for (std::string_view name : {"ISTHMUS_SECRET", "ISTHMUS_SECRET_FILE", "ISTHMUS_SECURITY"}) {
+      if (name_of(*entry) == name) return std::string();
+    }
+  }
+  ISTHMUS_ASSIGN_OR_RETURN(const JobSecret secret, JobSecret::generate());
+  return "ISTHMUS_SECRET=" + secret.text();
 }
 
 }  // namespace isthmus::lab

@@ -3,6 +3,7 @@
 #include "bindings/cli/command.h"
 #include "bindings/cli/info.h"
 #include "bindings/cli/program.h"
+#include "bindings/cli/secret.h"
 
 namespace isthmus::cli {
 namespace {
@@ -10,10 +11,11 @@ namespace {
 int run_bench(std::span<char*> arguments) { return become_program("isthmus-bench", arguments); }
 int run_lab(std::span<char*> arguments) { return become_program("isthmus-lab", arguments); }
 
-constexpr std::array<Command, 3> kCommands{{
+constexpr std::array<Command, 4> kCommands{{
     {"bench", "measure operations between the ranks of a job", run_bench},
     {"info", "print what this installation can do, and its options", run_info},
     {"lab", "run ranks in sites that an emulated WAN joins", run_lab},
+    {"secret", "make a job secret", run_secret},
 }};
 
 }  // namespace

@@ -91,6 +91,9 @@ Status unknown_option(std::string_view name) {
 Status set_option(Options& options, const OptionRow& row, std::string_view text) {
   const Status status = std::visit([&](auto field) { return assign(row, text, &(options.*field)); }, row.field);
   if (status.ok()) return status;
+  if (row.is_secret) {
+    return invalid_argument("option {}: the value (not shown) is not {}", row.name, option_range(row));
+  }
   return invalid_argument("option {}: {} (expected {}{}{}; default \"{}\")", row.name, status.message(),
                           option_range(row), row.unit.empty() ? "" : " ", row.unit, option_default(row));
 }
@@ -100,7 +103,9 @@ Status set_option(Options& options, std::string_view name, std::string_view text
   return row == nullptr ? unknown_option(name) : set_option(options, *row, text);
 }
 
-std::string option_text(const Options& options, const OptionRow& row) {
+namespace {
+
+std::string plain_text(const Options& options, const OptionRow& row) {
   const auto text_of = [](const auto& value) -> std::string {
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
       return value;
@@ -111,6 +116,13 @@ std::string option_text(const Options& options, const OptionRow& row) {
   return std::visit([&](auto field) { return text_of(options.*field); }, row.field);
 }
 
+}  // namespace
+
+std::string option_text(const Options& options, const OptionRow& row) {
+  const std::string text = plain_text(options, row);
+  return row.is_secret && !text.empty() ? "(set)" : text;
+}
+
 Result<std::string> get_option(const Options& options, std::string_view name) {
   const OptionRow* row = find_option(name);
   if (row == nullptr) return unknown_option(name);
@@ -119,7 +131,7 @@ Result<std::string> get_option(const Options& options, std::string_view name) {
 
 Status check_options(const Options& options) {
   Options copy = options;
-  for (const OptionRow& row : option_table()) ISTHMUS_RETURN_IF_ERROR(set_option(copy, row, option_text(options, row)));
+  for (const OptionRow& row : option_table()) ISTHMUS_RETURN_IF_ERROR(set_option(copy, row, plain_text(options, row)));
   const Options& o = options;
   ISTHMUS_RETURN_IF_ERROR(require_at_most("segment_bytes", o.segment_bytes, "chunk_bytes", o.chunk_bytes));
   ISTHMUS_RETURN_IF_ERROR(require_at_most("segment_bytes", o.segment_bytes, "lane_window_bytes", o.lane_window_bytes));

@@ -18,6 +18,7 @@ namespace isthmus {
 Status set_option(Options& options, std::string_view name, std::string_view text);
 Status set_option(Options& options, const OptionRow& row, std::string_view text);
 
+// For people: a secret reads as "(set)".
 Result<std::string> get_option(const Options& options, std::string_view name);
 std::string option_text(const Options& options, const OptionRow& row);
 

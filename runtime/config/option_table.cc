@@ -58,6 +58,16 @@ constexpr OptionRow kTable[] = {
     {"drain_ms", "ISTHMUS_DRAIN_MS", &Options::drain_ms, "ms", 0, 600'000, "", "",
      "At the end: limit for the peers to acknowledge what was sent, and the goodbye."},
 
+    {"secret", "ISTHMUS_SECRET", &Options::secret, "", 0, 0, "", "a text that `isthmus secret new` printed",
+     "Job secret, the same on every rank: what lets a process take part. Empty: the one in secret_file, if any.", true},
+    {"secret_file", "ISTHMUS_SECRET_FILE", &Options::secret_file, "", 0, 0, "", "the path of a file of mode 0600",
+     "File with the job secret; safer than ISTHMUS_SECRET, which other processes of the user can read."},
+    {"security", "ISTHMUS_SECURITY", &Options::security, "", 0, 0, "auto|on|off", "",
+     "auto: with a secret, control and what crosses sites is sealed; several sites need one. on: links inside a site, "
+     "too. off: all in plain."},
+    {"cipher", "ISTHMUS_CIPHER", &Options::cipher, "", 0, 0, "auto|aes-256-gcm|chacha20-poly1305", "",
+     "Cipher of sealed traffic. auto: AES where both processors have instructions for it."},
+
     {"log_level", "ISTHMUS_LOG_LEVEL", &Options::log_level, "", 0, 0, "off|error|warning|info|debug", "",
      "Lines up to this level go to the log."},
 };

@@ -25,6 +25,7 @@ struct OptionRow {
   std::string_view choices;  // texts: "auto|shm|link"; empty: free text
   std::string_view form;     // free texts: what is expected
   std::string_view sentence;
+  bool is_secret = false;  // the value is shown nowhere: neither in lists nor in errors
 };
 
 std::span<const OptionRow> option_table();

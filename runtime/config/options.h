@@ -39,6 +39,12 @@ struct Options {
   std::int64_t suspect_ms = 3'000;
   std::int64_t drain_ms = 5'000;
 
+  // Who may take part
+  std::string secret;             // as `isthmus secret new` prints it; empty: see secret_file
+  std::string secret_file;        // path of a file with the secret; empty: see secret
+  std::string security = "auto";  // auto, on, off
+  std::string cipher = "auto";    // auto, aes-256-gcm, chacha20-poly1305
+
   std::string log_level = "warning";  // off, error, warning, info, debug
 };
 

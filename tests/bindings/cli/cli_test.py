@@ -52,6 +52,29 @@ class Command(unittest.TestCase):
                 shutil.copy2(source, prefix / name)
             self.assertEqual(run("lab", "--version", program=str(prefix / "bin/isthmus")).returncode, 0)
 
+    def test_a_secret_is_printed_or_written_for_its_owner_alone(self):
+        done = run("secret", "new")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^isthmus_1_[0-9a-f]{64}_[0-9a-f]{8}\n$")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "secret"
+            done = run("secret", "new", "--output", str(path))
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
+            self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+            self.assertRegex(path.read_text(), r"^isthmus_1_[0-9a-f]{64}_[0-9a-f]{8}\n$")
+            done = run("secret", "new", "--output", str(path))
+            self.assertEqual(done.returncode, 1, "a secret in use is not replaced")
+            self.assertIn(str(path), done.stderr)
+        for words in (("secret",), ("secret", "old"), ("secret", "new", "--output"), ("secret", "new", "x", "y")):
+            self.assertEqual(run(*words).returncode, 2, words)
+
+    def test_info_shows_that_there_is_a_secret_and_not_which(self):
+        environment = {"PATH": os.environ["PATH"], "ISTHMUS_SECRET": "marker"}
+        done = subprocess.run([PROGRAM, "info", "--options"], capture_output=True, text=True, timeout=30,
+                              env=environment)
+        self.assertIn("secret = (set)", done.stdout)
+        self.assertNotIn("marker", done.stdout + done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -9,6 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 TEST(OptionAccess, EveryOptionReadsBackWhatItWrites) {
   for (const OptionRow& row : option_table()) {
@@ -17,6 +18,21 @@ TEST(OptionAccess, EveryOptionReadsBackWhatItWrites) {
     ASSERT_TRUE(text.ok());
     EXPECT_TRUE(set_option(options, row.name, *text).ok()) << row.name << " = " << *text;
     EXPECT_EQ(*get_option(options, row.name), *text) << row.name;
+  }
+}
+
+TEST(OptionAccess, SE03_ASecretIsShownNowhere) {
+  Options options;
+  EXPECT_EQ(*get_option(options, "secret"), "");
+  EXPECT_TRUE(set_option(options, "secret", "marker").ok());
+  EXPECT_EQ(options.secret, "marker");
+  EXPECT_EQ(*get_option(options, "secret"), "(set)");
+  EXPECT_TRUE(check_options(options).ok());
+  options.secret = "mar ker";
+  for (const Status& status : {check_options(options), set_option(options, "secret", "mar ker")}) {
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(status.message(), HasSubstr("option secret"));
+    EXPECT_THAT(status.message(), Not(HasSubstr("mar ker")));
   }
 }
 

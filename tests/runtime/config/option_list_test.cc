@@ -11,10 +11,12 @@ namespace isthmus {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(OptionList, TextHasEveryOptionWithItsValue) {
   Options options;
   options.wan_lanes = 9;
+  options.secret = "marker";
   const std::string page = options_as_text(options);
   for (const OptionRow& row : option_table()) {
     EXPECT_THAT(page, HasSubstr(std::string(row.variable)));
@@ -22,6 +24,8 @@ TEST(OptionList, TextHasEveryOptionWithItsValue) {
   }
   EXPECT_THAT(page, HasSubstr("wan_lanes = 9   [default: 4]"));
   EXPECT_THAT(page, HasSubstr("chunk_bytes = 262144\n"));
+  EXPECT_THAT(page, HasSubstr("secret = (set)"));
+  EXPECT_THAT(page, Not(HasSubstr("marker")));
 }
 
 TEST(OptionList, MarkdownHasOneRowOfFiveCellsPerOption) {
