@@ -11,6 +11,7 @@
 #include "runtime/config/environment.h"
 #include "runtime/config/option_list.h"
 #include "runtime/device/reduce.h"
+#include "runtime/transport/congestion.h"
 #include "runtime/transport/factory.h"
 
 namespace isthmus::cli {
@@ -29,14 +30,32 @@ std::string reductions_as_text() {
   return text;
 }
 
-void print_summary() {
+// What connections between sites start with, and what they fall back to after a pause.
+std::string lanes_as_text(const Options& options) {
+  const auto choice = choose_congestion(options.wan_congestion);
+  std::string text = "Lanes\n";
+  if (choice.ok()) {
+    const std::string name = choice->name.empty() ? ipv4_setting("tcp_congestion_control") : choice->name;
+    text += fmt::format("  congestion control: {} ({})\n", name, choice->reason);
+  } else {
+    text += fmt::format("  congestion control: {}\n", choice.status().to_string());
+  }
+  const std::string restart = ipv4_setting("tcp_slow_start_after_idle");
+  text += fmt::format("  net.ipv4.tcp_slow_start_after_idle: {} ({})\n", restart.empty() ? "unknown" : restart,
+                      restart == "0" ? "a lane keeps its rate over a pause"
+                                     : "a lane that paused for a retransmission timeout restarts slowly");
+  return text;
+}
+
+void print_summary(const Options& options) {
   fmt::print("isthmus {}, protocol version {}\n\nTransports\n", ISTHMUS_VERSION, kProtocolVersion);
   for (std::string_view name : transport_names()) {
     const auto transport = make_transport(name);
     fmt::print("  {} {}\n", name,
                transport.ok() ? (*transport)->capabilities().library_version : transport.status().to_string());
   }
-  fmt::print("\nReductions\n{}\n`isthmus info --options` prints the options.\n", reductions_as_text());
+  fmt::print("\n{}\nReductions\n{}\n`isthmus info --options` prints the options.\n", lanes_as_text(options),
+             reductions_as_text());
 }
 
 }  // namespace
@@ -59,7 +78,7 @@ int run_info(std::span<char*> arguments) {
   if (word == "--options")
     fmt::print("{}", options_as_text(*values));
   else
-    print_summary();
+    print_summary(*values);
   return 0;
 }
 

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "runtime/base/fd.h"
-#include "runtime/control/socket_address.h"
+#include "runtime/base/socket_address.h"
 
 namespace isthmus {
 namespace {

@@ -4,8 +4,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/socket_address.h"
 #include "runtime/bootstrap/process_info.h"
-#include "runtime/control/socket_address.h"
 
 namespace isthmus {
 namespace {

@@ -34,6 +34,8 @@ constexpr OptionRow kTable[] = {
      "How ranks of one site move payload: shared memory of their host, or links."},
     {"wan_lanes", "ISTHMUS_WAN_LANES", &Options::wan_lanes, "", 1, 64, "", "",
      "Connections of one link; more of them fill a line that loses packets."},
+    {"wan_congestion", "ISTHMUS_WAN_CONGESTION", &Options::wan_congestion, "", 0, 0, "auto|bbr|cubic|system", "",
+     "Congestion control of lanes. auto: bbr where the kernel admits it, else the system's."},
     {"chunk_bytes", "ISTHMUS_CHUNK_BYTES", &Options::chunk_bytes, "bytes", 4 * kKiB, 64 * kMiB, "", "",
      "Unit of a schedule: a pipeline works on one chunk while the next is under way."},
     {"segment_bytes", "ISTHMUS_SEGMENT_BYTES", &Options::segment_bytes, "bytes", kKiB, 2 * kMiB, "", "",

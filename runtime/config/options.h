@@ -25,6 +25,7 @@ struct Options {
   std::string algorithm = "auto";  // allreduce between sites: auto, exchange, direct, ring
   std::string site_tier = "auto";  // auto, shm, link
   std::int64_t wan_lanes = 4;
+  std::string wan_congestion = "auto";  // auto, bbr, cubic, system
   std::int64_t chunk_bytes = 256 * 1024;
   std::int64_t segment_bytes = 32 * 1024;
   std::int64_t eager_bytes = 1024 * 1024;

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "runtime/base/fd.h"
+#include "runtime/base/socket_address.h"
 #include "runtime/control/control_stream.h"
-#include "runtime/control/socket_address.h"
 #include "runtime/control/stream_framing.h"
 
 namespace isthmus {

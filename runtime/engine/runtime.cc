@@ -56,7 +56,8 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options, Runtime
   runtime->pid_ = ::getpid();
   runtime->clock_ = seams.clock != nullptr ? seams.clock : &SteadyClock::instance();
   if (!seams.transport) {
-    ISTHMUS_ASSIGN_OR_RETURN(seams.transport, make_transport(options.transport));
+    ISTHMUS_ASSIGN_OR_RETURN(const TransportOptions wanted, transport_options(options));
+    ISTHMUS_ASSIGN_OR_RETURN(seams.transport, make_transport(options.transport, wanted));
   }
   runtime->control_ = seams.control ? std::move(seams.control) : std::make_shared<TcpControlNetwork>();
 

@@ -11,7 +11,7 @@ namespace {
 
 struct Entry {
   std::string_view name;
-  Result<std::unique_ptr<Transport>> (*make)();
+  Result<std::unique_ptr<Transport>> (*make)(const TransportOptions&);
 };
 
 constexpr std::array kEntries = {
@@ -26,9 +26,9 @@ std::vector<std::string_view> transport_names() {
   return names;
 }
 
-Result<std::unique_ptr<Transport>> make_transport(std::string_view name) {
+Result<std::unique_ptr<Transport>> make_transport(std::string_view name, const TransportOptions& options) {
   for (const Entry& entry : kEntries) {
-    if (entry.name == name) return entry.make();
+    if (entry.name == name) return entry.make(options);
   }
   return unsupported("there is no transport \"{}\"; this build has: {}", name, fmt::join(transport_names(), ", "));
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/transport/transport.h"
+#include "runtime/transport/transport_options.h"
 
 namespace isthmus {
 
@@ -15,6 +16,6 @@ namespace isthmus {
 std::vector<std::string_view> transport_names();
 
 // unsupported: no such transport; the message names those that there are.
-Result<std::unique_ptr<Transport>> make_transport(std::string_view name);
+Result<std::unique_ptr<Transport>> make_transport(std::string_view name, const TransportOptions& options = {});
 
 }  // namespace isthmus

@@ -30,15 +30,15 @@ InfoPtr make_hints() {
   return hints;
 }
 
-void set_address(void** to, std::size_t* to_length, const FabricAddress* address) {
+void set_address(void** to, std::size_t* to_length, const SocketAddress* address) {
   std::free(*to);
   *to = nullptr;
   *to_length = 0;
   if (address == nullptr) return;
-  *to = std::malloc(address->length());  // fi_freeinfo() frees it
+  *to = std::malloc(address->native_length());  // fi_freeinfo() frees it
   if (*to == nullptr) return;
-  std::memcpy(*to, address->data(), address->length());
-  *to_length = address->length();
+  std::memcpy(*to, address->native(), address->native_length());
+  *to_length = address->native_length();
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ Status LibfabricDomain::watch(fid* queue) {
   return unavailable("cannot watch a queue of libfabric: {}", errno_message(errno));
 }
 
-InfoPtr LibfabricDomain::make_info(const FabricAddress* source, const FabricAddress* destination) const {
+InfoPtr LibfabricDomain::make_info(const SocketAddress* source, const SocketAddress* destination) const {
   InfoPtr info(fi_dupinfo(info_.get()));
   if (!info) return info;
   info->addr_format = FI_SOCKADDR;

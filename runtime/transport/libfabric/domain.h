@@ -9,8 +9,9 @@
 #include <string>
 
 #include "runtime/base/fd.h"
+#include "runtime/base/socket_address.h"
 #include "runtime/base/status.h"
-#include "runtime/transport/libfabric/address.h"
+#include "runtime/transport/libfabric/error.h"
 #include "runtime/transport/libfabric/fid.h"
 
 namespace isthmus {
@@ -20,7 +21,7 @@ class LibfabricDomain {
   static Result<std::unique_ptr<LibfabricDomain>> create();
 
   // A description for a new endpoint; either address may be null.
-  InfoPtr make_info(const FabricAddress* source, const FabricAddress* destination) const;
+  InfoPtr make_info(const SocketAddress* source, const SocketAddress* destination) const;
 
   // An endpoint that is bound to both queues and enabled. `context` comes back with its events.
   Result<FidPtr<fid_ep>> make_endpoint(fi_info* info, void* context) const;
@@ -49,6 +50,16 @@ class LibfabricDomain {
   FidPtr<fid_domain> domain_;
   FidPtr<fid_cq> completions_;
 };
+
+// The address that fi_getname() or fi_getpeer() writes, as call(to, &length).
+template <typename NameCall>
+Result<SocketAddress> name_from(NameCall call) {
+  sockaddr_storage storage{};
+  std::size_t length = sizeof(storage);
+  const int error = call(static_cast<void*>(&storage), &length);
+  if (error != 0) return libfabric_error(error, "the name of an endpoint");
+  return SocketAddress::from_native(reinterpret_cast<const sockaddr*>(&storage), static_cast<socklen_t>(length));
+}
 
 // "1.17"
 std::string libfabric_version();

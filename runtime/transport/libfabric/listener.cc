@@ -1,13 +1,13 @@
 #include "runtime/transport/libfabric/listener.h"
 
+#include "runtime/transport/lane_socket.h"
 #include "runtime/transport/libfabric/error.h"
-#include "runtime/transport/libfabric/socket.h"
 
 namespace isthmus {
 namespace {
 
 // 0, or libfabric's negative error. The provider binds when it makes the endpoint.
-int open_at(const LibfabricDomain& domain, const FabricAddress& address, FidPtr<fid_pep>* endpoint) {
+int open_at(const LibfabricDomain& domain, const SocketAddress& address, FidPtr<fid_pep>* endpoint) {
   const InfoPtr info = domain.make_info(&address, nullptr);
   if (!info) return -FI_ENOMEM;
   fid_pep* opened = nullptr;
@@ -32,12 +32,12 @@ Result<FidPtr<fid_pep>> open_in_range(const LibfabricDomain& domain, const Liste
   FidPtr<fid_pep> endpoint;
   int error = 0;
   for (unsigned port = options.port_low; port <= options.port_high; ++port) {
-    ISTHMUS_ASSIGN_OR_RETURN(const FabricAddress address,
-                             FabricAddress::from_host(options.host, static_cast<std::uint16_t>(port)));
+    ISTHMUS_ASSIGN_OR_RETURN(const SocketAddress address,
+                             SocketAddress::from_host(options.host, static_cast<std::uint16_t>(port)));
     error = open_at(domain, address, &endpoint);
     if (error == 0) return endpoint;
     if (error != -FI_EADDRINUSE && error != -EACCES) {
-      return libfabric_error(error, fmt::format("cannot listen at {}", address.to_text()));
+      return libfabric_error(error, fmt::format("cannot listen at {}", address.text()));
     }
   }
   return libfabric_error(error, fmt::format("no free port for the data listener in the range {}-{} of {}",
@@ -46,27 +46,27 @@ Result<FidPtr<fid_pep>> open_in_range(const LibfabricDomain& domain, const Liste
 
 }  // namespace
 
-Result<LibfabricListener> LibfabricListener::create(const LibfabricDomain& domain, const ListenOptions& options) {
+Result<LibfabricListener> LibfabricListener::create(const LibfabricDomain& domain, const ListenOptions& options,
+                                                    const TransportOptions& transport_options) {
   if (options.port_low > options.port_high) {
     return invalid_argument("the port range {}-{} is empty", options.port_low, options.port_high);
   }
-  ISTHMUS_ASSIGN_OR_RETURN(const FabricAddress host, FabricAddress::from_host(options.host, 0));
+  ISTHMUS_ASSIGN_OR_RETURN(const SocketAddress host, SocketAddress::from_host(options.host, 0));
   if (host.is_wildcard() && options.advertised_host.empty()) {
     return invalid_argument("a listener at {} needs an advertised address: peers cannot dial a wildcard", options.host);
   }
   ISTHMUS_ASSIGN_OR_RETURN(FidPtr<fid_pep> endpoint, open_in_range(domain, options));
   ISTHMUS_RETURN_IF_ERROR(check_greeting_fits(endpoint.get()));
 
-  FabricAddress bound;
-  std::size_t length = FabricAddress::capacity();
-  if (const int error = fi_getname(&endpoint->fid, bound.data(), &length)) return libfabric_error(error, "fi_getname");
-  bound.set_length(length);
-  set_close_on_exec(find_listening_socket(bound));
+  ISTHMUS_ASSIGN_OR_RETURN(const SocketAddress bound, name_from([&](void* to, std::size_t* length) {
+                             return fi_getname(&endpoint->fid, to, length);
+                           }));
+  adopt_lane_socket(find_listening_socket(bound), transport_options);
 
-  if (options.advertised_host.empty()) return LibfabricListener(std::move(endpoint), bound.to_text());
-  ISTHMUS_ASSIGN_OR_RETURN(const FabricAddress advertised,
-                           FabricAddress::from_host(options.advertised_host, bound.port()));
-  return LibfabricListener(std::move(endpoint), advertised.to_text());
+  if (options.advertised_host.empty()) return LibfabricListener(std::move(endpoint), bound.text());
+  ISTHMUS_ASSIGN_OR_RETURN(const SocketAddress advertised,
+                           SocketAddress::from_host(options.advertised_host, bound.port()));
+  return LibfabricListener(std::move(endpoint), advertised.text());
 }
 
 }  // namespace isthmus

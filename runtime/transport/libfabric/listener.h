@@ -8,13 +8,15 @@
 #include "runtime/base/status.h"
 #include "runtime/transport/libfabric/domain.h"
 #include "runtime/transport/transport.h"
+#include "runtime/transport/transport_options.h"
 
 namespace isthmus {
 
 class LibfabricListener {
  public:
   // Takes the first free port of the range. A greeting must fit into the connection data of the provider.
-  static Result<LibfabricListener> create(const LibfabricDomain& domain, const ListenOptions& options);
+  static Result<LibfabricListener> create(const LibfabricDomain& domain, const ListenOptions& options,
+                                          const TransportOptions& transport_options = {});
 
   // What peers dial.
   const std::string& address() const { return address_; }

@@ -7,12 +7,12 @@
 #include <unordered_map>
 
 #include "runtime/base/log.h"
+#include "runtime/transport/lane_socket.h"
 #include "runtime/transport/libfabric/domain.h"
 #include "runtime/transport/libfabric/error.h"
 #include "runtime/transport/libfabric/lane.h"
 #include "runtime/transport/libfabric/library.h"
 #include "runtime/transport/libfabric/listener.h"
-#include "runtime/transport/libfabric/socket.h"
 #include "runtime/transport/ring_queue.h"
 
 namespace isthmus {
@@ -34,7 +34,8 @@ struct ConnectionEvent {
 
 class LibfabricTransport final : public Transport {
  public:
-  explicit LibfabricTransport(std::unique_ptr<LibfabricDomain> domain) : domain_(std::move(domain)) {
+  LibfabricTransport(std::unique_ptr<LibfabricDomain> domain, const TransportOptions& options)
+      : options_(options), domain_(std::move(domain)) {
     capabilities_.name = "libfabric";
     capabilities_.library_version = libfabric_version();
     capabilities_.reports_peer_death = true;
@@ -69,7 +70,7 @@ class LibfabricTransport final : public Transport {
   void accept(const fi_eq_cm_entry& entry, std::string_view greeting);
   void set_up(LibfabricLane& lane);
   void name_ends(LibfabricLane& lane);
-  Status dial(LibfabricLane& lane, const FabricAddress& address, std::string_view greeting);
+  Status dial(LibfabricLane& lane, const SocketAddress& address, std::string_view greeting);
 
   void fail(LibfabricLane& lane, Status reason);
   void take_failing_lanes_down();
@@ -78,6 +79,7 @@ class LibfabricTransport final : public Transport {
   std::size_t take_pending(std::span<TransportEvent> out);
 
   TransportCapabilities capabilities_;
+  const TransportOptions options_;
   const std::unique_ptr<LibfabricDomain> domain_;
   LibfabricOpPool ops_;
   std::vector<LibfabricListener> listeners_;
@@ -115,7 +117,7 @@ LibfabricLane& LibfabricTransport::add_lane(std::string remote_address) {
 }
 
 Result<std::string> LibfabricTransport::listen(const ListenOptions& options) {
-  ISTHMUS_ASSIGN_OR_RETURN(LibfabricListener listener, LibfabricListener::create(*domain_, options));
+  ISTHMUS_ASSIGN_OR_RETURN(LibfabricListener listener, LibfabricListener::create(*domain_, options, options_));
   listeners_.push_back(std::move(listener));
   return listeners_.back().address();
 }
@@ -124,19 +126,19 @@ Result<LaneId> LibfabricTransport::connect(std::string_view address, std::string
   if (greeting.size() > kMaxGreetingBytes) {
     return invalid_argument("a greeting of {} bytes; at most {} travel", greeting.size(), kMaxGreetingBytes);
   }
-  ISTHMUS_ASSIGN_OR_RETURN(const FabricAddress remote, FabricAddress::from_text(address));
+  ISTHMUS_ASSIGN_OR_RETURN(const SocketAddress remote, SocketAddress::parse(address));
   LibfabricLane& lane = add_lane(std::string(address));
   const Status dialled = dial(lane, remote, greeting);
   if (!dialled.ok()) fail(lane, dialled.with_context("cannot open a " + lane.describe()));
   return lane.id;
 }
 
-Status LibfabricTransport::dial(LibfabricLane& lane, const FabricAddress& address, std::string_view greeting) {
+Status LibfabricTransport::dial(LibfabricLane& lane, const SocketAddress& address, std::string_view greeting) {
   const InfoPtr info = domain_->make_info(nullptr, &address);
   if (!info) return libfabric_error(FI_ENOMEM, "fi_dupinfo");
   ISTHMUS_ASSIGN_OR_RETURN(lane.endpoint, domain_->make_endpoint(info.get(), nullptr));
   by_endpoint_.emplace(&lane.endpoint->fid, &lane);
-  const int error = fi_connect(lane.endpoint.get(), address.data(), greeting.data(), greeting.size());
+  const int error = fi_connect(lane.endpoint.get(), address.native(), greeting.data(), greeting.size());
   return error == 0 ? Status() : libfabric_error(error, "fi_connect");
 }
 
@@ -291,16 +293,13 @@ void LibfabricTransport::set_up(LibfabricLane& lane) {
 }
 
 void LibfabricTransport::name_ends(LibfabricLane& lane) {
-  FabricAddress local, remote;
-  std::size_t length = FabricAddress::capacity();
-  if (fi_getname(&lane.endpoint->fid, local.data(), &length) != 0) return;
-  local.set_length(length);
-  length = FabricAddress::capacity();
-  if (fi_getpeer(lane.endpoint.get(), remote.data(), &length) != 0) return;
-  remote.set_length(length);
-  lane.local_address = local.to_text();
-  lane.remote_address = remote.to_text();
-  set_close_on_exec(find_lane_socket(local, remote));
+  fid_ep* endpoint = lane.endpoint.get();
+  const auto local = name_from([&](void* to, std::size_t* length) { return fi_getname(&endpoint->fid, to, length); });
+  const auto remote = name_from([&](void* to, std::size_t* length) { return fi_getpeer(endpoint, to, length); });
+  if (!local.ok() || !remote.ok()) return;
+  lane.local_address = local->text();
+  lane.remote_address = remote->text();
+  adopt_lane_socket(find_lane_socket(*local, *remote), options_);
 }
 
 // The first reason counts, but a message that was too long is the reason whatever came with it.
@@ -368,18 +367,18 @@ LaneInfo LibfabricTransport::lane_info(LaneId id) const {
   const LibfabricLane* lane = find(id);
   if (lane == nullptr || !lane->up) return {};
   LaneInfo info{lane->local_address, lane->remote_address, {}};
-  const auto local = FabricAddress::from_text(lane->local_address);
-  const auto remote = FabricAddress::from_text(lane->remote_address);
+  const auto local = SocketAddress::parse(lane->local_address);
+  const auto remote = SocketAddress::parse(lane->remote_address);
   if (local.ok() && remote.ok()) info.congestion = congestion_of(find_lane_socket(*local, *remote));
   return info;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Transport>> make_libfabric_transport() {
+Result<std::unique_ptr<Transport>> make_libfabric_transport(const TransportOptions& options) {
   ISTHMUS_RETURN_IF_ERROR(load_libfabric());
   ISTHMUS_ASSIGN_OR_RETURN(auto domain, LibfabricDomain::create());
-  return std::unique_ptr<Transport>(std::make_unique<LibfabricTransport>(std::move(domain)));
+  return std::unique_ptr<Transport>(std::make_unique<LibfabricTransport>(std::move(domain), options));
 }
 
 }  // namespace isthmus

@@ -7,10 +7,11 @@
 #include <memory>
 
 #include "runtime/transport/transport.h"
+#include "runtime/transport/transport_options.h"
 
 namespace isthmus {
 
 // unsupported: no such provider here.
-Result<std::unique_ptr<Transport>> make_libfabric_transport();
+Result<std::unique_ptr<Transport>> make_libfabric_transport(const TransportOptions& options = {});
 
 }  // namespace isthmus

@@ -10,10 +10,12 @@ import unittest
 PROGRAM = os.environ["CLI_PROGRAM"]
 LAB = os.environ["LAB_PROGRAM"]
 VERSION = os.environ["ISTHMUS_TEST_VERSION"]
+# isthmus refuses variables of its own that are no option.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("ISTHMUS_")}
 
 
 def run(*words, program=PROGRAM):
-    return subprocess.run([program, *words], capture_output=True, text=True, timeout=30)
+    return subprocess.run([program, *words], capture_output=True, text=True, timeout=30, env=ENVIRONMENT)
 
 
 class Command(unittest.TestCase):
@@ -32,6 +34,12 @@ class Command(unittest.TestCase):
         done = run("labb")
         self.assertEqual(done.returncode, 2)
         self.assertIn("'labb' is not a command", done.stderr)
+
+    def test_info_says_what_lanes_do_and_why(self):
+        done = run("info")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"\n  congestion control: \w+ \(auto: ")
+        self.assertRegex(done.stdout, r"\n  net.ipv4.tcp_slow_start_after_idle: [01] \(")
 
     def test_the_lab_gets_its_arguments_and_gives_its_status(self):
         done = run("lab", "--help")

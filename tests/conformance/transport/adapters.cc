@@ -11,7 +11,9 @@ TransportSource loopback_world() {
   return [fabric = std::make_shared<LoopbackFabric>()] { return make_loopback_transport(fabric); };
 }
 
-TransportSource libfabric_world() { return make_libfabric_transport; }
+TransportSource libfabric_world() {
+  return [] { return make_libfabric_transport(); };
+}
 
 // Every transport's outgoing messages take a while, so that each event of the suite meets a line that holds it back.
 TransportSource shaped_world(TransportSource inner) {

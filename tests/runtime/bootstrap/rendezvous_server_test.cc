@@ -10,10 +10,10 @@
 #include <thread>
 
 #include "runtime/base/fd.h"
+#include "runtime/base/socket_address.h"
 #include "runtime/bootstrap/process_info.h"
 #include "runtime/bootstrap/store_protocol.h"
 #include "runtime/bootstrap/tcp_store.h"
-#include "runtime/control/socket_address.h"
 #include "runtime/control/tcp_control.h"
 
 namespace isthmus {

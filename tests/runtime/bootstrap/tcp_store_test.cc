@@ -9,10 +9,10 @@
 
 #include <thread>
 
+#include "runtime/base/socket_address.h"
 #include "runtime/bootstrap/process_info.h"
 #include "runtime/bootstrap/rendezvous_server.h"
 #include "runtime/control/poll_fd.h"
-#include "runtime/control/socket_address.h"
 #include "runtime/control/tcp_control.h"
 
 namespace isthmus {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "runtime/base/socket_address.h"
 #include "runtime/control/poll_fd.h"
-#include "runtime/control/socket_address.h"
 
 namespace isthmus {
 namespace {

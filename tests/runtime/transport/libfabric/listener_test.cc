@@ -22,7 +22,7 @@ TEST_F(LibfabricListenerTest, TakesAFreePort) {
   const auto listener = listen({"127.0.0.1", "", 0, 0});
   ASSERT_TRUE(listener.ok()) << listener.status().to_string();
   EXPECT_THAT(listener->address(), StartsWith("127.0.0.1:"));
-  EXPECT_NE(FabricAddress::from_text(listener->address())->port(), 0);
+  EXPECT_NE(SocketAddress::parse(listener->address())->port(), 0);
 }
 
 TEST_F(LibfabricListenerTest, AdvertisesWhatItIsTold) {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "runtime/base/fd.h"
-#include "runtime/transport/libfabric/address.h"
+#include "runtime/base/socket_address.h"
 
 namespace isthmus {
 namespace {
@@ -121,12 +121,12 @@ TEST(LibfabricTransport, AKilledProcessIsReportedOnIdleAndBusyLanes) {
 TEST(LibfabricTransport, StrangersAtThePortDoNoHarm) {
   auto server = make_libfabric_transport().value(), client = make_libfabric_transport().value();
   const std::string address = *server->listen(kLocal);
-  const FabricAddress target = *FabricAddress::from_text(address);
+  const SocketAddress target = *SocketAddress::parse(address);
   std::vector<Fd> strangers;
   const std::string silent, noise(1000, 'x'), request = "GET / HTTP/1.0\r\n\r\n";
   for (const std::string& words : {silent, noise, request}) {
     strangers.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    ASSERT_EQ(::connect(strangers.back().get(), target.data(), target.length()), 0);
+    ASSERT_EQ(::connect(strangers.back().get(), target.native(), target.native_length()), 0);
     ASSERT_EQ(::send(strangers.back().get(), words.data(), words.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(words.size()));
   }
@@ -168,6 +168,25 @@ TEST(LibfabricTransport, HasNoThreadsOfItsOwn) {
   }));
   EXPECT_GT(before, 0);
   EXPECT_EQ(threads(), before);
+}
+
+// Reno is in every kernel and allowed to everyone; nothing else in this process asks for it.
+TEST(LibfabricTransport, TunesTheLanesOfBothEnds) {
+  TransportOptions options;
+  options.congestion = "reno";
+  options.user_timeout = std::chrono::seconds(30);
+  auto a = make_libfabric_transport(options).value(), b = make_libfabric_transport(options).value();
+  const LaneId dialled = *a->connect(*b->listen(kLocal), "tuned");
+  std::vector<TransportEvent> at_a, at_b;
+  ASSERT_TRUE(collect(*a, at_a, [&] {
+    TransportEvent event;
+    if (b->progress({&event, 1}) == 1) at_b.push_back(event);
+    return !at_a.empty() && !at_b.empty();
+  }));
+  ASSERT_EQ(at_a[0].kind, TransportEventKind::kLaneUp);
+  ASSERT_EQ(at_b[0].kind, TransportEventKind::kLaneAccepted);
+  EXPECT_EQ(a->lane_info(dialled).congestion, "reno");
+  EXPECT_EQ(b->lane_info(at_b[0].lane).congestion, "reno");
 }
 
 TEST(LibfabricTransport, NamesTheLibrary) {

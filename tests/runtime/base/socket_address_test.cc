@@ -1,4 +1,4 @@
-#include "runtime/control/socket_address.h"
+#include "runtime/base/socket_address.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,6 +21,22 @@ TEST(SocketAddress, RefusesWhatIsNone) {
                            "::1:40000", "[::1]", "[10.0.0:1"}) {
     EXPECT_EQ(SocketAddress::parse(text).status().code(), StatusCode::kInvalidArgument) << text;
   }
+}
+
+TEST(SocketAddress, NamesWhatItRefuses) {
+  for (const char* text : {"1.2.3:80", "localhost:80", "1.2.3.256:80", "[::1:80", "[fe80::%nowhere]:1"}) {
+    EXPECT_THAT(SocketAddress::parse(text).status().message(), testing::HasSubstr('"' + std::string(text) + '"'));
+  }
+}
+
+TEST(SocketAddress, TellsHostsApart) {
+  const auto of = [](const char* text) { return *SocketAddress::parse(text); };
+  EXPECT_TRUE(of("127.0.0.1:1") == of("127.0.0.1:1"));
+  EXPECT_FALSE(of("127.0.0.1:1") == of("127.0.0.1:2"));
+  EXPECT_FALSE(of("127.0.0.1:1") == of("127.0.0.2:1"));
+  EXPECT_TRUE(of("[::1]:1") == of("[::1]:1"));
+  EXPECT_FALSE(of("[::1]:1") == of("[::2]:1"));
+  EXPECT_FALSE(of("[::1]:1") == of("127.0.0.1:1"));
 }
 
 TEST(SocketAddress, KnowsItsKind) {

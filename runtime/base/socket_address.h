@@ -35,6 +35,8 @@ class SocketAddress {
   bool is_wildcard() const;
   bool is_link_local() const;
 
+  bool operator==(const SocketAddress& other) const;  // family, host and port
+
  private:
   sockaddr_storage storage_{};
 };

@@ -1,4 +1,4 @@
-#include "runtime/control/socket_address.h"
+#include "runtime/base/socket_address.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -32,7 +32,9 @@ Result<SocketAddress> SocketAddress::from_host(std::string_view host, std::uint1
 
 Result<SocketAddress> SocketAddress::parse(std::string_view text) {
   ISTHMUS_ASSIGN_OR_RETURN(const HostPort parts, split_host_port(text));
-  return from_host(parts.host, parts.port);
+  auto address = from_host(parts.host, parts.port);
+  if (!address.ok()) return invalid_argument("\"{}\" has no numeric IPv4 or IPv6 host", text);
+  return address;
 }
 
 SocketAddress SocketAddress::from_native(const sockaddr* native, socklen_t length) {
@@ -93,6 +95,16 @@ bool SocketAddress::is_link_local() const {
     return ntohl(reinterpret_cast<const sockaddr_in*>(&storage_)->sin_addr.s_addr) >> 16 == 0xa9fe;  // 169.254/16
   }
   return family() == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6*>(&storage_)->sin6_addr);
+}
+
+bool SocketAddress::operator==(const SocketAddress& other) const {
+  if (family() != other.family() || port() != other.port()) return false;
+  if (family() == AF_INET6) {
+    return IN6_ARE_ADDR_EQUAL(&reinterpret_cast<const sockaddr_in6*>(&storage_)->sin6_addr,
+                              &reinterpret_cast<const sockaddr_in6*>(&other.storage_)->sin6_addr);
+  }
+  return reinterpret_cast<const sockaddr_in*>(&storage_)->sin_addr.s_addr ==
+         reinterpret_cast<const sockaddr_in*>(&other.storage_)->sin_addr.s_addr;
 }
 
 std::string join_host_port(std::string_view host, std::uint16_t port) {

@@ -1,0 +1,107 @@
+#include "runtime/transport/lane_socket.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+#include "runtime/base/fd.h"
+#include "runtime/base/log.h"
+
+namespace isthmus {
+namespace {
+
+constexpr int kKeepaliveProbes = 3;
+constexpr int kMaxKeepaliveSeconds = 32'767;  // as the kernel takes it
+
+struct FolderCloser {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+// The first descriptor that `matches`, or -1.
+template <typename Predicate>
+int find_descriptor(Predicate matches) {
+  const std::unique_ptr<DIR, FolderCloser> folder(::opendir("/proc/self/fd"));
+  if (!folder) return -1;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    int fd = -1;
+    const char* end = entry->d_name + std::strlen(entry->d_name);
+    if (std::from_chars(entry->d_name, end, fd).ptr == end && matches(fd)) return fd;
+  }
+  return -1;
+}
+
+bool is_named(const Result<SocketAddress>& name, const SocketAddress& expected) {
+  return name.ok() && *name == expected;
+}
+
+bool is_listening(int fd) {
+  int value = 0;
+  socklen_t length = sizeof(value);
+  return ::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &value, &length) == 0 && value != 0;
+}
+
+Status set_number(int fd, int level, int option, const char* name, int value) {
+  if (::setsockopt(fd, level, option, &value, sizeof(value)) == 0) return Status();
+  return unavailable("{}={} was refused: {}", name, value, errno_message(errno));
+}
+
+// A silent peer is probed from a third of the time on; the user timeout then counts for idle lanes as for busy ones.
+Status set_timeouts(int fd, Duration limit) {
+  const int third = std::clamp(static_cast<int>(to_seconds(limit)) / 3, 1, kMaxKeepaliveSeconds);
+  const int interval = std::max(third / kKeepaliveProbes, 1);
+  ISTHMUS_RETURN_IF_ERROR(
+      set_number(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, "TCP_USER_TIMEOUT", static_cast<int>(to_ms(limit))));
+  ISTHMUS_RETURN_IF_ERROR(set_number(fd, IPPROTO_TCP, TCP_KEEPIDLE, "TCP_KEEPIDLE", third));
+  ISTHMUS_RETURN_IF_ERROR(set_number(fd, IPPROTO_TCP, TCP_KEEPINTVL, "TCP_KEEPINTVL", interval));
+  ISTHMUS_RETURN_IF_ERROR(set_number(fd, IPPROTO_TCP, TCP_KEEPCNT, "TCP_KEEPCNT", kKeepaliveProbes));
+  return set_number(fd, SOL_SOCKET, SO_KEEPALIVE, "SO_KEEPALIVE", 1);
+}
+
+}  // namespace
+
+int find_lane_socket(const SocketAddress& local, const SocketAddress& remote) {
+  return find_descriptor([&](int fd) {
+    return is_named(SocketAddress::local_of(fd), local) && is_named(SocketAddress::remote_of(fd), remote);
+  });
+}
+
+int find_listening_socket(const SocketAddress& local) {
+  return find_descriptor([&](int fd) { return is_named(SocketAddress::local_of(fd), local) && is_listening(fd); });
+}
+
+void set_close_on_exec(int fd) {
+  if (fd >= 0) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+Status tune_lane_socket(int fd, const TransportOptions& options) {
+  const std::string& name = options.congestion;
+  if (!name.empty() &&
+      ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size())) != 0) {
+    return unavailable("TCP_CONGESTION={} was refused: {}", name, errno_message(errno));
+  }
+  return options.user_timeout == Duration(0) ? Status() : set_timeouts(fd, options.user_timeout);
+}
+
+void adopt_lane_socket(int fd, const TransportOptions& options) {
+  if (fd < 0) return log_debug("the socket of a lane was not found: it keeps the system's settings");
+  set_close_on_exec(fd);
+  const Status tuned = tune_lane_socket(fd, options);
+  if (!tuned.ok()) log_warning("the socket of a lane keeps the system's settings: {}", tuned.to_string());
+}
+
+std::string congestion_of(int fd) {
+  std::array<char, 32> name{};
+  socklen_t length = name.size() - 1;
+  if (fd < 0 || ::getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), &length) != 0) return {};
+  return name.data();
+}
+
+}  // namespace isthmus

@@ -1,0 +1,22 @@
+// TransportOptions: what the adapters take from the options of a runtime.
+//
+// Threads: values.
+#pragma once
+
+#include <string>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/status.h"
+#include "runtime/config/options.h"
+
+namespace isthmus {
+
+struct TransportOptions {
+  std::string congestion;    // TCP_CONGESTION of lanes: a name that the kernel admits; empty: the system's
+  Duration user_timeout{0};  // a connection ends when nothing is acknowledged for this long; 0: the kernel decides
+};
+
+// Asks the kernel about the wanted congestion control: see congestion.h for the errors.
+Result<TransportOptions> transport_options(const Options& options);
+
+}  // namespace isthmus
