@@ -3,10 +3,10 @@
 #include <cstdio>
 
 #include "runtime/base/log.h"
+#include "runtime/base/socket_address.h"
 #include "runtime/bootstrap/tcp_store.h"
 #include "runtime/config/environment.h"
 #include "runtime/config/option_access.h"
-#include "runtime/control/socket_address.h"
 
 namespace isthmus::bench {
 namespace {
