@@ -10,7 +10,8 @@ Status flush_until(ControlStream& stream, TimePoint deadline) {
   while (true) {
     ISTHMUS_ASSIGN_OR_RETURN(const bool done, stream.flush());
     if (done) return Status();
-    ISTHMUS_ASSIGN_OR_RETURN(const bool ready, poll_fd(stream.fd(), PollFor::kWriting, deadline));
+    const PollFor what = stream.wants_write() ? PollFor::kWriting : PollFor::kReading;
+    ISTHMUS_ASSIGN_OR_RETURN(const bool ready, poll_fd(stream.fd(), what, deadline));
     if (!ready) {
       return deadline_exceeded("{}: the peer took no bytes for {:.1f} s", stream.description(),
                                to_seconds(SteadyClock::instance().now() - start));
@@ -45,7 +46,7 @@ Result<std::string> receive_message(ControlStream& stream, TimePoint deadline) {
     ISTHMUS_ASSIGN_OR_RETURN(const bool received, stream.receive(&message));  // what came before a failure counts
     if (received) return message;
     if (!flushed.ok()) return flushed.status();
-    const PollFor what = *flushed ? PollFor::kReading : PollFor::kReadingOrWriting;
+    const PollFor what = *flushed || !stream.wants_write() ? PollFor::kReading : PollFor::kReadingOrWriting;
     ISTHMUS_ASSIGN_OR_RETURN(const bool ready, poll_fd(stream.fd(), what, deadline));
     if (!ready) {
       return deadline_exceeded("{}: no message in {:.1f} s", stream.description(),

@@ -1,6 +1,7 @@
 // ControlStream: an ordered, reliable stream of small messages between two processes (heartbeats, goodbyes, aborts,
-// rendezvous requests), and the listener that accepts them. Two makes: plain TCP, and an in-memory twin for worlds of
-// threads. Authentication belongs behind this interface, so that nothing above it changes.
+// rendezvous requests), and the listener that accepts them. Three makes: TLS, plain TCP, and an in-memory twin for
+// worlds of threads. Authentication lies behind this interface: a stream of a secured network stands only once both
+// sides have shown that they have the job's secret, and nothing above it sees a stranger.
 //
 // Threads: one thread at a time per object. No call blocks; the owner polls fd() and calls receive() and flush().
 #pragma once
@@ -12,6 +13,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
+#include "runtime/security/key_derivation.h"
 
 namespace isthmus {
 
@@ -34,7 +36,13 @@ class ControlStream {
   // stream; corruption: bytes that are not ours (a stray scanner) - both are final.
   virtual Result<bool> receive(std::string* message) = 0;
 
-  virtual int fd() const = 0;  // poll for reading always, for writing while flush() returned false
+  virtual int fd() const = 0;  // poll for reading always, for writing while wants_write()
+  // After flush() returned false. It may return false without this: a handshake waits for the peer.
+  virtual bool wants_write() const = 0;
+
+  // A key that both ends of this connection, and nobody else, compute from `label` and `context`. Only once it stands.
+  // unsupported: the stream is plain.
+  virtual Result<Key> export_secret(std::string_view label, std::string_view context) = 0;
 
   // "10.77.0.1:40000 -> 10.77.1.1:51234", for messages.
   virtual std::string description() const = 0;
@@ -56,8 +64,9 @@ class ControlNetwork {
   // Options as for a transport's listener (numeric host, port range, advertised host).
   virtual Result<std::unique_ptr<ControlListener>> listen(const std::string& host, const std::string& advertised_host,
                                                           std::uint16_t port_low, std::uint16_t port_high) = 0;
-  // Begins a stream without waiting for it: flush() returns false until it stands, then true; unavailable from flush()
-  // or receive(): refused. May be called from any thread.
+  // Begins a stream without waiting for it: flush() returns false until it stands, then true. Errors of flush() and
+  // receive() until then: unavailable (refused, or not there yet), or what does not get better by waiting:
+  // invalid_argument (authentication failed), unsupported, corruption. May be called from any thread.
   virtual Result<std::unique_ptr<ControlStream>> dial(const std::string& address) = 0;
 
   // dial(), and waits until the stream stands, or the deadline.

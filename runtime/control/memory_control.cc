@@ -61,8 +61,10 @@ Result<std::shared_ptr<Box>> make_mailbox() {
 
 class MemoryStream final : public ControlStream {
  public:
-  MemoryStream(std::shared_ptr<Messages> in, std::shared_ptr<Messages> out, std::string description)
-      : in_(std::move(in)), out_(std::move(out)), description_(std::move(description)) {}
+  // `secret`: of this connection, the same at both ends.
+  MemoryStream(std::shared_ptr<Messages> in, std::shared_ptr<Messages> out, std::string description,
+               std::optional<Key> secret)
+      : in_(std::move(in)), out_(std::move(out)), description_(std::move(description)), secret_(secret) {}
   ~MemoryStream() override {
     in_->close();
     out_->close();
@@ -86,14 +88,32 @@ class MemoryStream final : public ControlStream {
     return false;
   }
   int fd() const override { return in_->fd(); }
+  bool wants_write() const override { return false; }
   std::string description() const override { return description_; }
+  Result<Key> export_secret(std::string_view label, std::string_view context) override {
+    if (!secret_) return unsupported("{}: a plain connection has no secret", description_);
+    Key key;
+    ISTHMUS_RETURN_IF_ERROR(hkdf_sha256(*secret_, as_bytes(context), label, key));
+    return key;
+  }
 
  private:
   Status gone() const { return unavailable("{}: the peer closed the connection", description_); }
 
   std::shared_ptr<Messages> in_, out_;
   std::string description_;
+  const std::optional<Key> secret_;
 };
+
+// Of a new connection: from the job's secret and a nonce of each end.
+Result<std::optional<Key>> draw_secret(const std::optional<JobSecret>& job) {
+  if (!job) return std::optional<Key>();
+  std::array<std::byte, 64> nonces;
+  Key secret;
+  ISTHMUS_RETURN_IF_ERROR(random_bytes(nonces));
+  ISTHMUS_RETURN_IF_ERROR(job->derive("memory stream", nonces, secret));
+  return std::optional<Key>(secret);
+}
 
 }  // namespace
 
@@ -152,7 +172,8 @@ class MemoryListener final : public ControlListener {
 
 }  // namespace
 
-MemoryControlNetwork::MemoryControlNetwork() : table_(std::make_shared<MemoryListenerTable>()) {}
+MemoryControlNetwork::MemoryControlNetwork(std::optional<JobSecret> secret)
+    : table_(std::make_shared<MemoryListenerTable>()), secret_(std::move(secret)) {}
 MemoryControlNetwork::~MemoryControlNetwork() = default;
 
 Result<std::unique_ptr<ControlListener>> MemoryControlNetwork::listen(const std::string&, const std::string&,
@@ -166,8 +187,9 @@ Result<std::unique_ptr<ControlStream>> MemoryControlNetwork::dial(const std::str
   const std::shared_ptr<Arrivals> arrivals = table_->find(address);
   ISTHMUS_ASSIGN_OR_RETURN(std::shared_ptr<Messages> there, make_mailbox<Messages>());
   ISTHMUS_ASSIGN_OR_RETURN(std::shared_ptr<Messages> back, make_mailbox<Messages>());
-  auto ours = std::make_unique<MemoryStream>(back, there, "memory -> " + address);
-  auto theirs = std::make_unique<MemoryStream>(there, back, address + " -> memory");
+  ISTHMUS_ASSIGN_OR_RETURN(const std::optional<Key> secret, draw_secret(secret_));
+  auto ours = std::make_unique<MemoryStream>(back, there, "memory -> " + address, secret);
+  auto theirs = std::make_unique<MemoryStream>(there, back, address + " -> memory", secret);
   if (arrivals == nullptr || !arrivals->put(std::move(theirs))) {
     return unavailable("{}: nobody listens there", address);
   }

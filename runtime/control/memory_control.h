@@ -4,9 +4,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "runtime/control/control_stream.h"
+#include "runtime/security/job_secret.h"
 
 namespace isthmus {
 
@@ -16,7 +18,8 @@ class MemoryListenerTable;
 // Processes (threads) that use the same object reach each other. Hosts and ports are ignored: an address is "memory:7".
 class MemoryControlNetwork final : public ControlNetwork {
  public:
-  MemoryControlNetwork();
+  // With a secret its streams export secrets, as those of TLS do. Nobody is kept out: whoever has the object is inside.
+  explicit MemoryControlNetwork(std::optional<JobSecret> secret = std::nullopt);
   ~MemoryControlNetwork() override;  // streams and listeners may outlive it
 
   Result<std::unique_ptr<ControlListener>> listen(const std::string& host, const std::string& advertised_host,
@@ -25,6 +28,7 @@ class MemoryControlNetwork final : public ControlNetwork {
 
  private:
   std::shared_ptr<MemoryListenerTable> table_;
+  const std::optional<JobSecret> secret_;
 };
 
 }  // namespace isthmus

@@ -22,6 +22,8 @@ class Poller {
   // Before the descriptor is closed.
   void remove(int fd);
 
+  int fd() const { return epoll_.get(); }  // readable while a descriptor is ready: a poller may watch another
+
   // Keys of the descriptors that are ready (or failed), in `*keys`; empty at the deadline.
   Status wait(TimePoint deadline, std::vector<std::uint64_t>* keys);
 

@@ -34,6 +34,9 @@ void StreamFraming::sent(std::size_t bytes) {
 Result<bool> StreamFraming::take_preamble() {
   const std::size_t version_at = kFramingPreamble.size() - 1;
   const std::string_view name = std::string_view(in_).substr(0, version_at);
+  if (name.starts_with('\x15') || name.starts_with('\x16')) {  // an alert or a handshake of TLS
+    return invalid_argument("authentication failed: the peer has a job secret, this process uses none");
+  }
   if (!kFramingPreamble.starts_with(name)) {
     return corruption("the peer is no Isthmus process: it began with \"{}\"", printable(in_));
   }

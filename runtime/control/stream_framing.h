@@ -25,6 +25,7 @@ class StreamFraming {
   // Incoming bytes, cut anywhere.
   void received(std::string_view bytes) { in_.append(bytes); }
   // Takes the next whole message. corruption: the bytes are not ours. unsupported: another version of the framing.
+  // invalid_argument: the peer speaks TLS.
   Result<bool> next(std::string* message);
 
  private:

@@ -1,94 +1,39 @@
 #include "runtime/control/tcp_control.h"
 
-#include <sys/socket.h>
-
-#include <cerrno>
-
-#include "runtime/control/tcp_stream.h"
+#include "runtime/control/framed_stream.h"
+#include "runtime/control/tcp_socket.h"
 
 namespace isthmus {
 namespace {
 
-// Enough for every process of a large job to dial at the same moment; the kernel lowers it to net.core.somaxconn.
-constexpr int kBacklog = 4096;
-
 class TcpListener final : public ControlListener {
  public:
-  TcpListener(Fd socket, std::string address) : socket_(std::move(socket)), address_(std::move(address)) {}
+  explicit TcpListener(BoundSocket bound) : bound_(std::move(bound)) {}
 
   Result<std::unique_ptr<ControlStream>> accept() override {
-    while (true) {
-      sockaddr_storage remote{};
-      socklen_t length = sizeof(remote);
-      auto* native = reinterpret_cast<sockaddr*>(&remote);
-      Fd accepted(::accept4(socket_.get(), native, &length, SOCK_CLOEXEC | SOCK_NONBLOCK));
-      if (accepted.valid()) {
-        return std::unique_ptr<ControlStream>(
-            std::make_unique<TcpStream>(std::move(accepted), SocketAddress::from_native(native, length), false));
-      }
-      if (errno == EAGAIN || errno == EWOULDBLOCK) return std::unique_ptr<ControlStream>();
-      if (is_final(errno)) return unavailable("{}: cannot accept: {}", address_, errno_message(errno));
-    }
+    ISTHMUS_ASSIGN_OR_RETURN(std::unique_ptr<SocketChannel> channel, accept_tcp(fd(), address()));
+    if (channel == nullptr) return std::unique_ptr<ControlStream>();
+    return std::unique_ptr<ControlStream>(std::make_unique<FramedStream>(std::move(channel)));
   }
-  int fd() const override { return socket_.get(); }
-  const std::string& address() const override { return address_; }
+  int fd() const override { return bound_.socket.get(); }
+  const std::string& address() const override { return bound_.address; }
 
  private:
-  // The others are of the one connection that went away while it waited: the next one may be well.
-  static bool is_final(int error) {
-    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM || error == EBADF ||
-           error == EINVAL || error == ENOTSOCK;
-  }
-
-  Fd socket_;
-  std::string address_;
+  BoundSocket bound_;
 };
-
-Result<Fd> make_socket(int family) {
-  Fd socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket.valid()) return unavailable("cannot make a socket: {}", errno_message(errno));
-  return socket;
-}
-
-// A listening socket, or an invalid one when the port is taken.
-Result<Fd> try_listen(const SocketAddress& address) {
-  ISTHMUS_ASSIGN_OR_RETURN(Fd socket, make_socket(address.family()));
-  const int on = 1;
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));  // a restarted process takes its port again
-  if (address.family() == AF_INET6) ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-  if (::bind(socket.get(), address.native(), address.native_length()) == 0 && ::listen(socket.get(), kBacklog) == 0) {
-    return socket;
-  }
-  if (errno == EADDRINUSE || errno == EACCES) return Fd();
-  return unavailable("cannot listen on {}: {}", address.text(), errno_message(errno));
-}
 
 }  // namespace
 
 Result<std::unique_ptr<ControlListener>> TcpControlNetwork::listen(const std::string& host,
                                                                    const std::string& advertised_host,
                                                                    std::uint16_t port_low, std::uint16_t port_high) {
-  for (unsigned port = port_low; port <= port_high; ++port) {
-    ISTHMUS_ASSIGN_OR_RETURN(const SocketAddress address, SocketAddress::from_host(host, static_cast<uint16_t>(port)));
-    ISTHMUS_ASSIGN_OR_RETURN(Fd socket, try_listen(address));
-    if (!socket.valid()) continue;
-    ISTHMUS_ASSIGN_OR_RETURN(const SocketAddress bound, SocketAddress::local_of(socket.get()));
-    const std::string text = join_host_port(advertised_host.empty() ? host : advertised_host, bound.port());
-    return std::unique_ptr<ControlListener>(std::make_unique<TcpListener>(std::move(socket), text));
-  }
-  return unavailable("no port of {}-{} can be had on {}: every process of a host needs two (control and data)",
-                     port_low, port_high, host);
+  ISTHMUS_ASSIGN_OR_RETURN(BoundSocket bound, listen_tcp(host, advertised_host, port_low, port_high));
+  return std::unique_ptr<ControlListener>(std::make_unique<TcpListener>(std::move(bound)));
 }
 
 Result<std::unique_ptr<ControlStream>> TcpControlNetwork::dial(const std::string& address) {
-  ISTHMUS_ASSIGN_OR_RETURN(const SocketAddress remote, SocketAddress::parse(address));
-  ISTHMUS_ASSIGN_OR_RETURN(Fd socket, make_socket(remote.family()));
-  const int result = ::connect(socket.get(), remote.native(), remote.native_length());
-  // An interrupted connect() goes on in the kernel, as one that is in progress does.
-  if (result != 0 && errno != EINPROGRESS && errno != EINTR) {
-    return unavailable("cannot connect to {}: {}", address, errno_message(errno));
-  }
-  return std::unique_ptr<ControlStream>(std::make_unique<TcpStream>(std::move(socket), remote, result != 0));
+  ISTHMUS_ASSIGN_OR_RETURN(std::unique_ptr<SocketChannel> channel, dial_tcp(address));
+  return std::unique_ptr<ControlStream>(std::make_unique<FramedStream>(std::move(channel)));
 }
 
 }  // namespace isthmus

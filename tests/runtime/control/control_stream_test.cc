@@ -7,26 +7,33 @@
 #include <thread>
 
 #include "runtime/control/memory_control.h"
-#include "runtime/control/poll_fd.h"
 #include "runtime/control/tcp_control.h"
+#include "runtime/control/tls_control.h"
+#include "tests/runtime/control/stream_pair.h"
 
 namespace isthmus {
 namespace {
 
 using std::chrono::milliseconds;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TimePoint in(Duration time) { return SteadyClock::instance().now() + time; }
 
-enum class Make { kTcp4, kTcp6, kMemory };
+enum class Make { kTcp4, kTcp6, kMemory, kTls, kTlsChaCha, kMemorySecured };
 
-class ControlStreamTest : public testing::TestWithParam<Make> {
+bool is_secured(Make make) { return make >= Make::kTls; }
+
+class ControlStreamTest : public ::testing::TestWithParam<Make> {
  protected:
   ControlStreamTest() {
-    if (GetParam() == Make::kMemory) {
-      network_ = std::make_unique<MemoryControlNetwork>();
-    } else {
-      network_ = std::make_unique<TcpControlNetwork>();
+    const JobSecret secret = *JobSecret::generate();
+    switch (GetParam()) {
+      case Make::kTcp4:
+      case Make::kTcp6: network_ = std::make_unique<TcpControlNetwork>(); break;
+      case Make::kMemory: network_ = std::make_unique<MemoryControlNetwork>(); break;
+      case Make::kMemorySecured: network_ = std::make_unique<MemoryControlNetwork>(secret); break;
+      case Make::kTls: network_ = TlsControlNetwork::create(secret, CipherKind::kAes256Gcm).value(); break;
+      case Make::kTlsChaCha: network_ = TlsControlNetwork::create(secret, CipherKind::kChaCha20Poly1305).value(); break;
     }
     host_ = GetParam() == Make::kTcp6 ? "::1" : "127.0.0.1";
     auto listener = network_->listen(host_, "", 0, 0);
@@ -35,21 +42,17 @@ class ControlStreamTest : public testing::TestWithParam<Make> {
   }
 
   std::unique_ptr<ControlStream> dial() {
-    auto stream = network_->connect(listener_->address(), in(milliseconds(5000)));
-    EXPECT_TRUE(stream.ok()) << stream.status().to_string();
-    return std::move(stream).value();
+    testing::StreamPair pair = testing::connect_pair(*network_, *listener_);
+    EXPECT_TRUE(pair.client_status.ok()) << pair.client_status.to_string();
+    accepted_ = std::move(pair.server);
+    return std::move(pair.client);
   }
-  std::unique_ptr<ControlStream> accept() {
-    EXPECT_TRUE(*poll_fd(listener_->fd(), PollFor::kReading, in(milliseconds(5000))));
-    auto stream = listener_->accept();
-    EXPECT_TRUE(stream.ok()) << stream.status().to_string();
-    EXPECT_NE(*stream, nullptr);
-    return std::move(stream).value();
-  }
+  std::unique_ptr<ControlStream> accept() { return std::move(accepted_); }
 
   std::string host_;
   std::unique_ptr<ControlNetwork> network_;
   std::unique_ptr<ControlListener> listener_;
+  std::unique_ptr<ControlStream> accepted_;
 };
 
 TEST_P(ControlStreamTest, NothingToAcceptIsNoError) {
@@ -142,11 +145,30 @@ TEST_P(ControlStreamTest, AnAddressOfAnotherKindIsInvalid) {
   }
 }
 
-std::string make_name(const testing::TestParamInfo<Make>& info) {
-  return info.param == Make::kTcp4 ? "Tcp4" : info.param == Make::kTcp6 ? "Tcp6" : "Memory";
+TEST_P(ControlStreamTest, ASecuredConnectionHasASecretForEachLabelAndContext) {
+  const auto client = dial();
+  const auto server = accept();
+  const Result<Key> secret = client->export_secret("label", "context");
+  if (!is_secured(GetParam())) {
+    EXPECT_EQ(secret.status().code(), StatusCode::kUnsupported);
+    return;
+  }
+  ASSERT_TRUE(secret.ok()) << secret.status().to_string();
+  EXPECT_EQ(*server->export_secret("label", "context"), *secret);
+  EXPECT_NE(*client->export_secret("label", "other"), *secret);
+  EXPECT_NE(*client->export_secret("other", "context"), *secret);
+  const auto second = dial();
+  EXPECT_NE(*second->export_secret("label", "context"), *secret) << "another connection";
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryMake, ControlStreamTest, testing::Values(Make::kTcp4, Make::kTcp6, Make::kMemory),
+std::string make_name(const ::testing::TestParamInfo<Make>& info) {
+  constexpr const char* kNames[] = {"Tcp4", "Tcp6", "Memory", "Tls", "TlsChaCha", "MemorySecured"};
+  return kNames[static_cast<int>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryMake, ControlStreamTest,
+                         ::testing::Values(Make::kTcp4, Make::kTcp6, Make::kMemory, Make::kTls, Make::kTlsChaCha,
+                                           Make::kMemorySecured),
                          make_name);
 
 }  // namespace

@@ -51,12 +51,23 @@ TEST(StreamFraming, OutgoingBytesLeaveInAnyPieces) {
 }
 
 TEST(StreamFraming, StrangersAreFoundAtTheirFirstWrongByte) {
-  for (const char* stray : {"GET / HTTP/1.1\r\n", "x", "ISTHMU5", "\x16\x03\x01"}) {
+  for (const char* stray : {"GET / HTTP/1.1\r\n", "x", "ISTHMU5"}) {
     StreamFraming framing;
     framing.received(stray);
     std::string message;
     EXPECT_EQ(framing.next(&message).status().code(), StatusCode::kCorruption) << stray;
     EXPECT_EQ(framing.next(&message).status().code(), StatusCode::kCorruption) << "and it is final";
+  }
+}
+
+TEST(StreamFraming, SE03_APeerThatSpeaksTlsHasASecret) {
+  for (const char* begin : {"\x16\x03\x01", "\x15\x03\x03"}) {
+    StreamFraming framing;
+    framing.received(begin);
+    std::string message;
+    const Status status = framing.next(&message).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(status.message(), HasSubstr("the peer has a job secret"));
   }
 }
 

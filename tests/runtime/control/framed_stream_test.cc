@@ -1,10 +1,12 @@
-#include "runtime/control/tcp_stream.h"
+#include "runtime/control/framed_stream.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+
+#include "runtime/control/socket_channel.h"
 
 namespace isthmus {
 namespace {
@@ -15,9 +17,9 @@ using testing::HasSubstr;
 TimePoint in(Duration time) { return SteadyClock::instance().now() + time; }
 
 // A stream on one end of a TCP connection over loopback; the test holds the raw other end.
-class TcpStreamTest : public testing::Test {
+class FramedStreamTest : public testing::Test {
  protected:
-  TcpStreamTest() {
+  FramedStreamTest() {
     Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const SocketAddress any = *SocketAddress::from_host("127.0.0.1", 0);
     EXPECT_EQ(::bind(listener.get(), any.native(), any.native_length()), 0);
@@ -27,7 +29,7 @@ class TcpStreamTest : public testing::Test {
     EXPECT_EQ(::connect(raw_.get(), address.native(), address.native_length()), 0);
     Fd accepted(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     const SocketAddress remote = *SocketAddress::remote_of(accepted.get());
-    stream_ = std::make_unique<TcpStream>(std::move(accepted), remote, false);
+    stream_ = std::make_unique<FramedStream>(std::make_unique<SocketChannel>(std::move(accepted), remote, false));
   }
 
   void write_raw(std::string_view bytes) {
@@ -35,10 +37,10 @@ class TcpStreamTest : public testing::Test {
   }
 
   Fd raw_;
-  std::unique_ptr<TcpStream> stream_;
+  std::unique_ptr<FramedStream> stream_;
 };
 
-TEST_F(TcpStreamTest, StrayBytesAreCorruption) {
+TEST_F(FramedStreamTest, StrayBytesAreCorruption) {
   write_raw("GET / HTTP/1.1\r\n\r\n");
   const Status status = receive_message(*stream_, in(milliseconds(5000))).status();
   EXPECT_EQ(status.code(), StatusCode::kCorruption);
@@ -47,7 +49,7 @@ TEST_F(TcpStreamTest, StrayBytesAreCorruption) {
   EXPECT_EQ(stream_->send("x").code(), StatusCode::kCorruption) << "final";
 }
 
-TEST_F(TcpStreamTest, AResetIsUnavailable) {
+TEST_F(FramedStreamTest, AResetIsUnavailable) {
   const linger abort{1, 0};
   ASSERT_EQ(::setsockopt(raw_.get(), SOL_SOCKET, SO_LINGER, &abort, sizeof(abort)), 0);
   raw_.reset();
@@ -57,7 +59,7 @@ TEST_F(TcpStreamTest, AResetIsUnavailable) {
 }
 
 // The process has the default SIGPIPE here: writing to a closed connection must not end it.
-TEST_F(TcpStreamTest, LC04_WritingToAClosedPeerRaisesNoSignal) {
+TEST_F(FramedStreamTest, LC04_WritingToAClosedPeerRaisesNoSignal) {
   raw_.reset();
   Status status;
   for (int i = 0; i < 1000 && status.ok(); ++i) {
@@ -67,7 +69,7 @@ TEST_F(TcpStreamTest, LC04_WritingToAClosedPeerRaisesNoSignal) {
   EXPECT_EQ(status.code(), StatusCode::kUnavailable);
 }
 
-TEST_F(TcpStreamTest, MessagesBeforeTheEndAreDeliveredAfterAFailedWrite) {
+TEST_F(FramedStreamTest, MessagesBeforeTheEndAreDeliveredAfterAFailedWrite) {
   StreamFraming framing;
   framing.append("last words");
   write_raw(framing.outgoing());
@@ -78,7 +80,7 @@ TEST_F(TcpStreamTest, MessagesBeforeTheEndAreDeliveredAfterAFailedWrite) {
   EXPECT_EQ(receive_message(*stream_, in(milliseconds(5000))).status().code(), StatusCode::kUnavailable);
 }
 
-TEST_F(TcpStreamTest, APeerThatTakesNothingIsGivenUp) {
+TEST_F(FramedStreamTest, APeerThatTakesNothingIsGivenUp) {
   Status status;
   std::size_t accepted_bytes = 0;
   const std::string message(1024 * 1024, 'x');
@@ -90,7 +92,7 @@ TEST_F(TcpStreamTest, APeerThatTakesNothingIsGivenUp) {
   EXPECT_THAT(status.message(), HasSubstr("takes nothing"));
 }
 
-TEST_F(TcpStreamTest, TheSocketIsSetUpForSmallMessages) {
+TEST_F(FramedStreamTest, TheSocketIsSetUpForSmallMessages) {
   int no_delay = 0;
   socklen_t length = sizeof(no_delay);
   ASSERT_EQ(::getsockopt(stream_->fd(), IPPROTO_TCP, TCP_NODELAY, &no_delay, &length), 0);
