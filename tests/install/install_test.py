@@ -63,7 +63,7 @@ class InstallTest(unittest.TestCase):
 
     def test_find_package(self):
         build = self.work / "with-cmake"
-        run(CMAKE, "-S", CONSUMER, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DWANTED_VERSION={VERSION}")
+        run(CMAKE, "-G", "Ninja", "-S", CONSUMER, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DWANTED_VERSION={VERSION}")
         run(CMAKE, "--build", build)
         self.assertEqual(run(build / "consumer").strip(), VERSION)
 
