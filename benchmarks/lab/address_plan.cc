@@ -22,6 +22,8 @@ in_addr site_ipv4(int site) {
   return {htonl((10u << 24) | (77u << 16) | (static_cast<std::uint32_t>(site) << 8) | 1u)};
 }
 
+in_addr site_public_ipv4(int site) { return {site_ipv4(site).s_addr + htonl(1u << 16)}; }
+
 in6_addr site_ipv6(int site) {
   in6_addr address{};
   for (std::size_t i = 0; i < sizeof(kIpv6Prefix); ++i) address.s6_addr[i] = kIpv6Prefix[i];
@@ -32,6 +34,8 @@ in6_addr site_ipv6(int site) {
 
 std::string site_ipv4_text(int site) { return fmt::format("10.77.{}.1", site); }
 
+std::string site_public_ipv4_text(int site) { return fmt::format("10.78.{}.1", site); }
+
 std::string site_ipv6_text(int site) { return fmt::format("fd77:0:0:{:x}::1", site); }
 
 int destination_site(std::span<const std::byte> packet, int site_count) {
@@ -40,7 +44,7 @@ int destination_site(std::span<const std::byte> packet, int site_count) {
   int site = -1;
   if (at(0) >> 4 == 4 && packet.size() >= kIpv4HeaderBytes) {
     const std::size_t d = kIpv4DestinationOffset;
-    if (at(d) == 10 && at(d + 1) == 77) site = at(d + 2);
+    if (at(d) == 10 && (at(d + 1) == 77 || at(d + 1) == 78)) site = at(d + 2);
   } else if (at(0) >> 4 == 6 && packet.size() >= kIpv6HeaderBytes) {
     const std::size_t d = kIpv6DestinationOffset;
     for (std::size_t i = 0; i < sizeof(kIpv6Prefix); ++i) {

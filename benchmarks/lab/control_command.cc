@@ -1,6 +1,7 @@
 #include "benchmarks/lab/control_command.h"
 
 #include <array>
+#include <charconv>
 #include <span>
 
 #include "benchmarks/lab/stats.h"
@@ -106,7 +107,25 @@ Result<std::string> stats(Context& context, Words words) {
   return invalid_argument("'{}' is not an option of stats: --json is", words[0]);
 }
 
-constexpr std::array<Command, 8> kCommands{{
+Result<std::string> flows(Context& context, Words words) {
+  if (words.empty()) return flows_table(context.wan);
+  if (words[0] == "--json") return flows_json(context.wan);
+  return invalid_argument("'{}' is not an option of flows: --json is", words[0]);
+}
+
+Result<std::string> cap_flow(Context& context, Words words) {
+  const std::size_t count = context.wan.flows().size();
+  std::size_t number = 0;
+  const char* const end = words[0].data() + words[0].size();
+  const auto [read, error] = std::from_chars(words[0].data(), end, number);
+  if (error != std::errc() || read != end || number >= count)
+    return invalid_argument("'{}' is not a flow: `ctl flows` lists {}", words[0], count);
+  ISTHMUS_ASSIGN_OR_RETURN(const std::int64_t rate, parse_rate(words[1]));
+  context.wan.set_flow_cap(number, rate);
+  return flows_table(context.wan);
+}
+
+constexpr std::array<Command, 10> kCommands{{
     {"show", "", "the settings now", 0, 0, show},
     {"stats", "[--json]", "bytes and drops so far", 0, 1, stats},
     {"rate", "SITE RATE [up|down]", "change the line of a site: rate a 20mbit up", 2, 3, change_rate},
@@ -114,6 +133,8 @@ constexpr std::array<Command, 8> kCommands{{
     {"jitter", "A B TIME", "change the jitter of a pair", 3, 3, change_jitter},
     {"loss", "A B FRACTION", "change the random loss of a pair: loss all all 0.5%", 3, 3, change_loss},
     {"cut", "A [B]", "cut a site off, or one pair", 1, 2, cut},
+    {"flows", "[--json]", "the TCP connections between sites, numbered", 0, 1, flows},
+    {"flow-cap", "FLOW RATE", "limit one of them, each way: flow-cap 3 10mbit", 2, 2, cap_flow},
     {"heal", "[A [B]]", "undo cut; without names, all cuts", 0, 2, heal},
 }};
 

@@ -57,12 +57,19 @@ class RunEnd {
 };
 
 Result<std::vector<SiteNamespace>> create_sites(const LabOptions& options, const std::string& scratch) {
-  SiteNamespaceSpec spec{0,      options.topology.mtu, {}, options.congestion, options.loopback_hostname, ::getegid(),
-                         scratch};
+  SiteNamespaceSpec spec;
+  spec.mtu = options.topology.mtu;
+  spec.congestion = options.congestion;
+  spec.loopback_hostname = options.loopback_hostname;
+  spec.group = ::getegid();
+  spec.scratch_directory = scratch;
   for (const SiteSpec& site : options.topology.sites) spec.site_names.push_back(site.name);
   std::vector<SiteNamespace> sites;
   std::set<std::string> warnings;
   for (; spec.site < options.topology.site_count(); ++spec.site) {
+    spec.site_hosts.clear();
+    for (int other = 0; other < options.topology.site_count(); ++other)
+      spec.site_hosts.push_back(reachable_ipv4_text(options.topology, spec.site, other));
     ISTHMUS_ASSIGN_OR_RETURN(SiteNamespace site, SiteNamespace::create(spec));
     if (!site.warning().empty()) warnings.insert(site.warning());
     sites.push_back(std::move(site));

@@ -21,7 +21,7 @@ std::vector<std::string> rank_environment(const char* const* inherited, const To
       fmt::format("WORLD_SIZE={}", topology.world_size()),
       fmt::format("LOCAL_RANK={}", local_rank),
       fmt::format("LOCAL_WORLD_SIZE={}", spec.rank_count),
-      fmt::format("MASTER_ADDR={}", site_ipv4_text(0)),
+      fmt::format("MASTER_ADDR={}", reachable_ipv4_text(topology, site, 0)),
       fmt::format("MASTER_PORT={}", master_port),
       fmt::format("ISTHMUS_SITE={}", spec.name),
   };

@@ -51,7 +51,7 @@ std::string hosts_text(const SiteNamespaceSpec& spec) {
   std::string text = "127.0.0.1 localhost\n::1 localhost ip6-localhost\n";
   for (int site = 0; site < static_cast<int>(spec.site_names.size()); ++site) {
     const bool loopback = spec.loopback_hostname && site == spec.site;
-    text += fmt::format("{} {}\n", loopback ? "127.0.1.1" : site_ipv4_text(site),
+    text += fmt::format("{} {}\n", loopback ? "127.0.1.1" : spec.site_hosts[static_cast<std::size_t>(site)],
                         spec.site_names[static_cast<std::size_t>(site)]);
   }
   return text;

@@ -17,6 +17,7 @@ struct SiteNamespaceSpec {
   int site = 0;
   int mtu = 1500;
   std::vector<std::string> site_names;  // of all sites
+  std::vector<std::string> site_hosts;  // their addresses, as this site reaches them
   std::string congestion;               // empty: as the host has it
   bool loopback_hostname = false;       // the site's own name means 127.0.1.1, as Debian writes it
   gid_t group = 0;                      // may use ping without a privilege

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "benchmarks/lab/address_plan.h"
+
 namespace isthmus::lab {
 namespace {
 
@@ -55,10 +57,23 @@ std::string site_json(const Wan& wan, int site) {
 std::string pair_json(const Wan& wan, int from, int to, const PairCounters& c) {
   const PairSpec& spec = wan.topology().pair(from, to);
   return fmt::format(
-      R"({{"from": "{}", "to": "{}", "delay_us": {}, "jitter_us": {}, "loss": {:g}, {}, {}, {}, {}, {}, {}}})",
+      R"({{"from": "{}", "to": "{}", "delay_us": {}, "jitter_us": {}, "loss": {:g}, {}, {}, {}, {}, {}, {}, {}, {}}})",
       name_of(wan, from), name_of(wan, to), spec.delay.count() / 1000, spec.jitter.count() / 1000, spec.loss,
       count_json("wire", c.wire), count_json("delivered", c.delivered), count_json("lost", c.lost),
-      count_json("cut", c.cut), count_json("up_dropped", c.up_dropped), count_json("down_dropped", c.down_dropped));
+      count_json("cut", c.cut), count_json("up_dropped", c.up_dropped), count_json("down_dropped", c.down_dropped),
+      count_json("filtered", c.filtered), count_json("capped", c.capped));
+}
+
+std::string border_text(const Wan& wan, int site) {
+  const SiteSpec& spec = wan.topology().sites[static_cast<std::size_t>(site)];
+  std::string out;
+  if (spec.inbound_ports)
+    out += fmt::format(", inbound ports {}-{}", spec.inbound_ports->low, spec.inbound_ports->high);
+  if (!spec.nat.enabled) return out;
+  out += fmt::format(", NAT as {}", site_public_ipv4_text(site));
+  for (const PortForward& forward : spec.nat.forwards)
+    out += fmt::format(", {}-{} to {}", forward.from.low, forward.from.high, forward.to_low);
+  return out;
 }
 
 }  // namespace
@@ -104,12 +119,39 @@ std::string stats_json(const Wan& wan, const ForwarderCounters& forwarder, Durat
       fmt::join(pairs, ",\n"));
 }
 
+std::string flows_table(const Wan& wan) {
+  std::string out =
+      fmt::format("{:>4} {:<24} {:>12} {:>12} {:>10}\n", "flow", "opened", "sent MB", "answered MB", "cap");
+  for (std::size_t i = 0; i < wan.flows().size(); ++i) {
+    const Flow& flow = wan.flows()[i];
+    out += fmt::format("{:>4} {:<24} {:>12.3f} {:>12.3f} {:>10}\n", i,
+                       fmt::format("{}:{} -> {}:{}", name_of(wan, flow.opener), flow.opener_port,
+                                   name_of(wan, flow.other), flow.other_port),
+                       static_cast<double>(flow.from_opener.bytes) / 1e6,
+                       static_cast<double>(flow.from_other.bytes) / 1e6, format_rate(flow.cap_bits_per_sec));
+  }
+  return out;
+}
+
+std::string flows_json(const Wan& wan) {
+  std::vector<std::string> flows;
+  for (const Flow& flow : wan.flows())
+    flows.push_back(fmt::format(
+        R"({{"opener": "{}", "opener_port": {}, "other": "{}", "other_port": {}, "sent_bytes": {}, "answered_bytes": {}, )"
+        R"("cap_bits_per_sec": {}}})",
+        name_of(wan, flow.opener), flow.opener_port, name_of(wan, flow.other), flow.other_port, flow.from_opener.bytes,
+        flow.from_other.bytes,
+        flow.cap_bits_per_sec == kUnlimitedRate ? "null" : fmt::format("{}", flow.cap_bits_per_sec)));
+  return fmt::format("[{}]\n", fmt::join(flows, ",\n "));
+}
+
 std::string settings_table(const Wan& wan) {
   std::string out;
   for (int site = 0; site < wan.topology().site_count(); ++site) {
-    out += fmt::format("site {}: up {}, down {}{}\n", name_of(wan, site),
+    out += fmt::format("site {}: up {}, down {}{}{}\n", name_of(wan, site),
                        format_rate(wan.up_line(site).rate_bits_per_sec()),
-                       format_rate(wan.down_line(site).rate_bits_per_sec()), wan.is_site_cut(site) ? ", cut" : "");
+                       format_rate(wan.down_line(site).rate_bits_per_sec()), border_text(wan, site),
+                       wan.is_site_cut(site) ? ", cut" : "");
   }
   each_pair(wan, [&](int from, int to, const PairCounters&) {
     if (from > to) return;

@@ -16,7 +16,11 @@ std::string stats_table(const Wan& wan, const ForwarderCounters& forwarder, Dura
 // The same and the settings, with all pairs (README.md lists the keys).
 std::string stats_json(const Wan& wan, const ForwarderCounters& forwarder, Duration elapsed);
 
-// The settings now: lines of the sites, delay, jitter and loss of the pairs, cuts.
+// The TCP connections between sites, by number, with the bytes that the opener and the other side have sent.
+std::string flows_table(const Wan& wan);
+std::string flows_json(const Wan& wan);
+
+// The settings now: lines of the sites, filters and NAT, delay, jitter and loss of the pairs, cuts.
 std::string settings_table(const Wan& wan);
 
 }  // namespace isthmus::lab

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "benchmarks/lab/units.h"
 #include "runtime/base/status.h"
+#include "runtime/config/port_range.h"
 
 namespace isthmus::lab {
 
@@ -17,11 +19,25 @@ inline constexpr int kMaxRanksPerSite = 256;
 inline constexpr int kMinMtu = 1280;  // what IPv6 asks for
 inline constexpr int kMaxMtu = 9216;
 
+// Public ports from.low..from.high lead to private ones, from to_low on.
+struct PortForward {
+  PortRange from;
+  std::uint16_t to_low = 0;
+};
+
+// The site's private address is hidden; the others know a public one (see border.h).
+struct NatSpec {
+  bool enabled = false;
+  std::vector<PortForward> forwards;
+};
+
 struct SiteSpec {
   std::string name;
   int rank_count = 1;
   std::int64_t up_bits_per_sec = kUnlimitedRate;
   std::int64_t down_bits_per_sec = kUnlimitedRate;
+  std::optional<PortRange> inbound_ports;  // where TCP connections may come in (as the ranks see it); none: everywhere
+  NatSpec nat;
 };
 
 struct PairSpec {
@@ -54,11 +70,17 @@ struct Topology {
   int find_site(std::string_view name) const;  // -1: there is none
 };
 
+// How a process of site `from` reaches site `to`: by its public address if it is behind NAT.
+std::string reachable_ipv4_text(const Topology& topology, int from, int to);
+
 // Sites a, b, c ... that are all alike.
 Topology uniform_topology(const TopologyDefaults& defaults);
 
 // The same ranks as one site, named as the first: what the WAN is compared with.
 Topology flat_topology(const Topology& topology);
+
+// "40000-40050" or "40000" (the ports stay the same), "50000-50050:40000-40050" or "50000:40000" (public:private).
+Result<PortForward> parse_port_forward(std::string_view text);
 
 // "a".."z", then "s26".
 std::string default_site_name(int site);

@@ -78,8 +78,34 @@ Result<std::string> parse_name(std::string_view text) {
   return std::string(text);
 }
 
+Result<std::optional<PortRange>> parse_inbound_ports(std::string_view text) {
+  ISTHMUS_ASSIGN_OR_RETURN(const PortRange range, parse_port_range(text));
+  if (range.low == 0) return invalid_argument("give a range of ports, such as \"40000-40050\"");
+  return std::optional(range);
+}
+
+Status read_nat(const Section& section, NatSpec* nat) {
+  if (const toml::node* node = section.find("nat")) {
+    const auto enabled = node->value_exact<bool>();
+    if (!enabled) return section.error(node, "nat", "give true or false");
+    nat->enabled = *enabled;
+  }
+  const toml::node* node = section.find("nat_forward");
+  if (node == nullptr) return Status();
+  const toml::array* texts = node->as_array();
+  if (texts == nullptr || !nat->enabled) return section.error(node, "nat_forward", "give a list, beside nat = true");
+  for (const toml::node& each : *texts) {
+    const auto text = each.value_exact<std::string_view>();
+    const Result<PortForward> forward = parse_port_forward(text.value_or(""));
+    if (!forward.ok()) return section.error(&each, "nat_forward", forward.status().message());
+    nat->forwards.push_back(*forward);
+  }
+  return Status();
+}
+
 Status read_site(const Section& section, Topology* topology) {
-  ISTHMUS_RETURN_IF_ERROR(section.check_keys({"name", "ranks", "rate", "up", "down"}));
+  ISTHMUS_RETURN_IF_ERROR(
+      section.check_keys({"name", "ranks", "rate", "up", "down", "inbound_ports", "nat", "nat_forward"}));
   SiteSpec& site = topology->sites.back();
   ISTHMUS_RETURN_IF_ERROR(section.read_text("name", &site.name, parse_name));
   ISTHMUS_RETURN_IF_ERROR(section.read_integer("ranks", 1, kMaxRanksPerSite, &site.rank_count));
@@ -87,6 +113,8 @@ Status read_site(const Section& section, Topology* topology) {
   ISTHMUS_RETURN_IF_ERROR(section.read_text("rate", &site.down_bits_per_sec, parse_rate));
   ISTHMUS_RETURN_IF_ERROR(section.read_text("up", &site.up_bits_per_sec, parse_rate));
   ISTHMUS_RETURN_IF_ERROR(section.read_text("down", &site.down_bits_per_sec, parse_rate));
+  ISTHMUS_RETURN_IF_ERROR(section.read_text("inbound_ports", &site.inbound_ports, parse_inbound_ports));
+  ISTHMUS_RETURN_IF_ERROR(read_nat(section, &site.nat));
   const int first = topology->find_site(site.name);
   if (first + 1 == topology->site_count()) return Status();
   return section.error(section.find("name"), "name",

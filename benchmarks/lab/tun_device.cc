@@ -94,9 +94,10 @@ Status set_queue_length() {
   return unavailable("cannot set the queue length of wan0: {}", errno_message(-answer.error.error));
 }
 
-Status add_ipv4_route(int control) {
+// To 10.`second`.0.0/16.
+Status add_ipv4_route(int control, std::uint32_t second) {
   rtentry route{};
-  route.rt_dst = ipv4_sockaddr({htonl((10u << 24) | (77u << 16))});
+  route.rt_dst = ipv4_sockaddr({htonl((10u << 24) | (second << 16))});
   route.rt_genmask = ipv4_sockaddr({htonl(0xffff0000u)});
   route.rt_flags = RTF_UP;
   std::string device = kDeviceName;
@@ -157,7 +158,7 @@ Result<Fd> create_tun_device(int site, int mtu) {
   ISTHMUS_RETURN_IF_ERROR(set_ipv4(control.get(), site));
   ISTHMUS_RETURN_IF_ERROR(bring_up(control.get(), "lo"));
   ISTHMUS_RETURN_IF_ERROR(bring_up(control.get(), kDeviceName));
-  ISTHMUS_RETURN_IF_ERROR(add_ipv4_route(control.get()));
+  for (std::uint32_t second : {77u, 78u}) ISTHMUS_RETURN_IF_ERROR(add_ipv4_route(control.get(), second));
   ISTHMUS_RETURN_IF_ERROR(set_ipv6(site));
   return tun;
 }

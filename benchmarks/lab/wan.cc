@@ -5,7 +5,12 @@
 namespace isthmus::lab {
 
 Wan::Wan(const Topology& topology, PacketPool& pool, std::uint64_t seed, bool reorder)
-    : topology_(topology), pool_(pool), reorder_(reorder), random_(seed) {
+    : topology_(topology),
+      pool_(pool),
+      reorder_(reorder),
+      border_(topology),
+      flows_(topology.queue, topology.mtu),
+      random_(seed) {
   for (const SiteSpec& site : topology.sites) {
     up_.emplace_back(site.up_bits_per_sec, topology.queue, topology.mtu);
     down_.emplace_back(site.down_bits_per_sec, topology.queue, topology.mtu);
@@ -18,14 +23,29 @@ Wan::Wan(const Topology& topology, PacketPool& pool, std::uint64_t seed, bool re
 void Wan::send(int from, int to, PacketId packet, TimePoint now, TimePoint last_look) {
   PairCounters& counters = pairs_[index(from, to)].counters;
   const std::uint32_t size_bytes = pool_.length_bytes(packet);
-  const std::optional<TimePoint> departure = up_[index(from)].admit_late(now, last_look, size_bytes);
+  FlowDirection* flow = nullptr;
+  if (!cross_borders(from, to, packet, &flow)) return drop(packet, counters.filtered);
+  std::optional<TimePoint> departure = up_[index(from)].admit_late(now, last_look, size_bytes);
   if (!departure) return drop(packet, counters.up_dropped);
   counters.wire.add(size_bytes);
   if (is_cut(from, to)) return drop(packet, counters.cut);
   if (is_lost(topology_.pair(from, to).loss)) return drop(packet, counters.lost);
+  const bool is_capped = flow != nullptr && flow->cap;
+  if (is_capped) departure = flow->cap->admit(*departure, size_bytes);
+  if (!departure) return drop(packet, counters.capped);
+  TimePoint& last_arrival = is_capped ? flow->last_arrival : pairs_[index(from, to)].last_arrival;
   // The line may have made up for a late look; the way to the other site still takes its whole time.
-  schedule({arrival_time(std::max(*departure, now), from, to), next_order_++, packet, static_cast<std::uint16_t>(from),
-            static_cast<std::uint16_t>(to), Stage::kReachesDownLine});
+  const TimePoint arrival = arrival_time(std::max(*departure, now), topology_.pair(from, to), &last_arrival);
+  schedule({arrival, next_order_++, packet, static_cast<std::uint16_t>(from), static_cast<std::uint16_t>(to),
+            Stage::kReachesDownLine});
+}
+
+// A flow is seen between the borders, where both directions have the same addresses.
+bool Wan::cross_borders(int from, int to, PacketId packet, FlowDirection** flow) {
+  const std::span<std::byte> bytes(pool_.data(packet), pool_.length_bytes(packet));
+  if (!border_.leave(from, bytes)) return false;
+  *flow = flows_.see(from, to, bytes);
+  return border_.enter(to, bytes);
 }
 
 std::optional<Delivery> Wan::next_delivery(TimePoint now) {
@@ -90,16 +110,14 @@ void Wan::drop(PacketId packet, PacketCount& counter) {
 
 bool Wan::is_lost(double loss) { return loss > 0 && std::uniform_real_distribution<double>(0, 1)(random_) < loss; }
 
-TimePoint Wan::arrival_time(TimePoint departure, int from, int to) {
-  const PairSpec& spec = topology_.pair(from, to);
+TimePoint Wan::arrival_time(TimePoint departure, const PairSpec& spec, TimePoint* last_arrival) {
   TimePoint arrival = departure + spec.delay;
   if (spec.jitter > Duration::zero()) {
     arrival += Duration(std::uniform_int_distribution<std::int64_t>(0, spec.jitter.count())(random_));
   }
-  Pair& pair = pairs_[index(from, to)];
   // A delay that was just made shorter must not let packets overtake those before them.
-  if (!reorder_) arrival = std::max(arrival, pair.last_arrival);
-  pair.last_arrival = arrival;
+  if (!reorder_) arrival = std::max(arrival, *last_arrival);
+  *last_arrival = arrival;
   return arrival;
 }
 

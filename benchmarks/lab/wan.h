@@ -1,6 +1,7 @@
-// The emulated WAN: up line, delay and loss of the pair, down line. Pure: it knows no descriptor and no clock.
+// The emulated WAN: borders of the sites, up line, cap of the flow, delay and loss of the pair, down line. Pure: it
+// knows no descriptor and no clock.
 //
-// Threads: one thread at a time. The packet path allocates nothing.
+// Threads: one thread at a time. The packet path allocates nothing, but for new flows.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "benchmarks/lab/border.h"
+#include "benchmarks/lab/flow_table.h"
 #include "benchmarks/lab/line.h"
 #include "benchmarks/lab/packet_pool.h"
 #include "benchmarks/lab/topology.h"
@@ -29,13 +32,15 @@ struct PacketCount {
   }
 };
 
-// What became of the packets of one direction of a pair. Every packet that a site sent is counted once in `wire` or
-// `up_dropped`; every one of `wire` ends in one of the other four, or is still on its way.
+// What became of the packets of one direction of a pair. Every packet that a site sent is counted once in `wire`,
+// `filtered` or `up_dropped`; every one of `wire` ends in one of the last five, or is still on its way.
 struct PairCounters {
+  PacketCount filtered;      // a border let it neither out nor in
   PacketCount up_dropped;    // queue of the sender's up line was full
   PacketCount wire;          // left the up line
   PacketCount lost;          // random loss
   PacketCount cut;           // the pair or a site was cut
+  PacketCount capped;        // queue of its flow's cap was full
   PacketCount down_dropped;  // queue of the receiver's down line was full
   PacketCount delivered;
 };
@@ -67,11 +72,13 @@ class Wan {
   void set_loss(int a, int b, double fraction);
   void set_cut(int a, int b, bool cut);
   void set_site_cut(int site, bool cut) { site_cut_[index(site)] = cut; }
+  void set_flow_cap(std::size_t number, std::int64_t bits_per_sec) { flows_.set_cap(number, bits_per_sec); }
 
   const Topology& topology() const { return topology_; }  // with the changes that were made since
   const Line& up_line(int site) const { return up_[index(site)]; }
   const Line& down_line(int site) const { return down_[index(site)]; }
   const PairCounters& counters(int from, int to) const { return pairs_[index(from, to)].counters; }
+  const std::vector<Flow>& flows() const { return flows_.flows(); }
   bool is_cut(int from, int to) const;
   bool is_site_cut(int site) const { return site_cut_[index(site)]; }
 
@@ -98,11 +105,14 @@ class Wan {
   Event take_first();
   void drop(PacketId packet, PacketCount& counter);
   bool is_lost(double loss);
-  TimePoint arrival_time(TimePoint departure, int from, int to);
+  bool cross_borders(int from, int to, PacketId packet, FlowDirection** flow);
+  TimePoint arrival_time(TimePoint departure, const PairSpec& spec, TimePoint* last_arrival);
 
   Topology topology_;
   PacketPool& pool_;
   bool reorder_;
+  Border border_;
+  FlowTable flows_;
   std::vector<Line> up_;
   std::vector<Line> down_;
   std::vector<bool> site_cut_;

@@ -30,6 +30,15 @@ TEST(AddressPlan, FindsTheSiteOfEachAddress) {
   }
 }
 
+TEST(AddressPlan, APublicAddressLeadsToTheSameSite) {
+  for (const int site : {0, 1, 199}) {
+    EXPECT_EQ(destination_site(ipv4_to(site_public_ipv4_text(site).c_str()), 200), site);
+    in_addr bytes;
+    inet_pton(AF_INET, site_public_ipv4_text(site).c_str(), &bytes);
+    EXPECT_EQ(bytes.s_addr, site_public_ipv4(site).s_addr);
+  }
+}
+
 TEST(AddressPlan, TextAndBytesAgree) {
   in_addr ipv4;
   inet_pton(AF_INET, site_ipv4_text(42).c_str(), &ipv4);
@@ -41,7 +50,7 @@ TEST(AddressPlan, TextAndBytesAgree) {
 }
 
 TEST(AddressPlan, KnowsNoOtherAddress) {
-  EXPECT_EQ(destination_site(ipv4_to("10.78.0.1"), 3), -1);
+  EXPECT_EQ(destination_site(ipv4_to("10.79.0.1"), 3), -1);
   EXPECT_EQ(destination_site(ipv4_to("10.77.3.1"), 3), -1);
   EXPECT_EQ(destination_site(ipv4_to("224.0.0.1"), 3), -1);
   EXPECT_EQ(destination_site(ipv6_to("ff02::1"), 3), -1);

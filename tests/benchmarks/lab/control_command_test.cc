@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "benchmarks/lab/sysctl.h"
+#include "tests/benchmarks/lab/packets.h"
 
 namespace isthmus::lab {
 namespace {
@@ -75,6 +76,21 @@ TEST_F(ControlCommandTest, SaysWhatIsWrong) {
   EXPECT_THAT(ask("delay a b 20s").status().message(), HasSubstr("0ms to 10s"));
   EXPECT_THAT(ask("loss a b 2").status().message(), HasSubstr("0% to 100%"));
   EXPECT_EQ(ask("show")->find("cut"), std::string::npos);
+}
+
+TEST_F(ControlCommandTest, ListsAndCapsFlows) {
+  EXPECT_THAT(ask("flow-cap 0 1mbit").status().message(), HasSubstr("'0' is not a flow: `ctl flows` lists 0"));
+  const auto bytes = tcp_packet("10.77.0.1", 5000, "10.77.1.1", 80, kSyn);
+  const PacketId packet = pool_->take();
+  std::copy(bytes.begin(), bytes.end(), pool_->data(packet));
+  pool_->length_bytes(packet) = static_cast<std::uint32_t>(bytes.size());
+  wan_->send(0, 1, packet, TimePoint(1s), TimePoint(1s));
+  EXPECT_THAT(*ask("flows"), HasSubstr("a:5000 -> b:80"));
+  EXPECT_THAT(*ask("flow-cap 0 1mbit"), HasSubstr("1mbit"));
+  EXPECT_THAT(*ask("flows --json"), HasSubstr(R"("sent_bytes": 40, "answered_bytes": 0, "cap_bits_per_sec": 1000000)"));
+  EXPECT_TRUE(ask("flow-cap 0 unlimited").ok());
+  EXPECT_THAT(*ask("flows --json"), HasSubstr(R"("cap_bits_per_sec": null)"));
+  EXPECT_FALSE(ask("flow-cap 0x 1mbit").ok());
 }
 
 TEST_F(ControlCommandTest, ShowsCounters) {

@@ -29,5 +29,13 @@ TEST(RankEnvironment, ARunHasASecretOfItsOwnUnlessTheCallerDecides) {
   }
 }
 
+TEST(RankEnvironment, OthersReachAFirstSiteBehindNatByItsPublicAddress) {
+  Topology topology = uniform_topology(TopologyDefaults());
+  topology.sites[0].nat.enabled = true;
+  const char* const nothing[] = {nullptr};
+  EXPECT_THAT(rank_environment(nothing, topology, 0, 0, 29500, {}), testing::Contains("MASTER_ADDR=10.77.0.1"));
+  EXPECT_THAT(rank_environment(nothing, topology, 1, 0, 29500, {}), testing::Contains("MASTER_ADDR=10.78.0.1"));
+}
+
 }  // namespace
 }  // namespace isthmus::lab

@@ -69,7 +69,12 @@ TEST(TopologyFile, SaysWhereAndWhatIsWrong) {
       {"[[site]]\nranks = \"2\"\n", "lab.toml:2: site[0].ranks", "whole number"},
       {"[[site]]\nup = 100\n", "lab.toml:2: site[0].up", "give a string"},
       {"[[site]]\nup = \"100\"\n", "lab.toml:2: site[0].up", "8kbit to 100gbit"},
-      {"[[site]]\nupp = \"1mbit\"\n", "lab.toml:2: site[0].upp", "known here: name, ranks, rate, up, down"},
+      {"[[site]]\nupp = \"1mbit\"\n", "lab.toml:2: site[0].upp",
+       "known here: name, ranks, rate, up, down, inbound_ports, nat, nat_forward"},
+      {"[[site]]\ninbound_ports = \"\"\n", "lab.toml:2: site[0].inbound_ports", "a range of ports"},
+      {"[[site]]\nnat = 1\n", "lab.toml:2: site[0].nat", "true or false"},
+      {"[[site]]\nnat_forward = [\"1\"]\n", "lab.toml:2: site[0].nat_forward", "nat = true"},
+      {"[[site]]\nnat = true\nnat_forward = [\"1-3:5-6\"]\n", "lab.toml:3: site[0].nat_forward", "same length"},
       {"mtu = 100\n" + sites, "lab.toml:1: mtu", "1280 to 9216"},
       {"queue = \"1min\"\n" + sites, "lab.toml:1: queue", "0ms to 10s"},
       {"site = 3\n", "lab.toml:1: site", "[[site]]"},
@@ -85,6 +90,20 @@ TEST(TopologyFile, SaysWhereAndWhatIsWrong) {
     ASSERT_FALSE(topology.ok()) << file.text;
     EXPECT_THAT(topology.status().message(), AllOf(HasSubstr(file.place), HasSubstr(file.advice))) << file.text;
   }
+}
+
+TEST(TopologyFile, ReadsFiltersAndNat) {
+  const auto topology = parse(
+      "[[site]]\ninbound_ports = \"40000-40050\"\n[[site]]\nnat = true\nnat_forward = [\"40000-40010\", "
+      "\"80:8080\"]\n");
+  ASSERT_TRUE(topology.ok()) << topology.status().to_string();
+  EXPECT_EQ(topology->sites[0].inbound_ports->high, 40050);
+  EXPECT_FALSE(topology->sites[0].nat.enabled);
+  EXPECT_FALSE(topology->sites[1].inbound_ports);
+  ASSERT_EQ(topology->sites[1].nat.forwards.size(), 2u);
+  EXPECT_EQ(topology->sites[1].nat.forwards[0].to_low, 40000);
+  EXPECT_EQ(topology->sites[1].nat.forwards[1].from.low, 80);
+  EXPECT_EQ(topology->sites[1].nat.forwards[1].to_low, 8080);
 }
 
 TEST(TopologyFile, SaysThatAFileIsMissing) {

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
+
+#include "tests/benchmarks/lab/packets.h"
 
 namespace isthmus::lab {
 namespace {
@@ -102,6 +105,49 @@ TEST_F(WanTest, JitterKeepsTheOrderUnlessToldOtherwise) {
     EXPECT_EQ(got.size(), sent.size());
     EXPECT_EQ(got != sent, reorder);
   }
+}
+
+TEST_F(WanTest, ACapHoldsItsFlowAndNoOther) {
+  build();
+  const auto send_tcp = [&](std::uint16_t port, TimePoint now) {
+    const auto bytes = tcp_packet("10.77.0.1", port, "10.77.1.1", 80, kAck, kFullBytes - 40);
+    const PacketId packet = pool_->take();
+    std::copy(bytes.begin(), bytes.end(), pool_->data(packet));
+    pool_->length_bytes(packet) = kFullBytes;
+    wan_->send(0, 1, packet, now, now);
+    return packet;
+  };
+  send_tcp(5000, kStart);
+  receive(kStart + 1s);
+  wan_->set_flow_cap(0, 1'200'000);  // 10 ms for a packet
+  std::vector<PacketId> capped;
+  for (int i = 0; i < 3; ++i) capped.push_back(send_tcp(5000, kStart + 1s));
+  const PacketId other = send_tcp(5001, kStart + 1s);
+  const auto arrived = receive(kStart + 3s);
+  ASSERT_EQ(arrived.size(), 4u);
+  EXPECT_EQ(arrived[0].first, other);
+  EXPECT_EQ(arrived[0].second, kStart + 1s + 4ms + 30ms + 1ms);
+  EXPECT_EQ(arrived[3].first, capped[2]);
+  EXPECT_EQ(arrived[3].second, kStart + 1s + 1ms + 3 * 10ms + 30ms + 1ms);
+  for (int i = 0; i < 20; ++i) send_tcp(5000, kStart + 4s);  // 5 of them may wait
+  receive(kStart + 6s);
+  EXPECT_GE(wan_->counters(0, 1).capped.packets, 10u);
+  EXPECT_EQ(pool_->used_count(), 0u);
+}
+
+TEST_F(WanTest, BordersDropBeforeTheLine) {
+  topology_.sites[1].inbound_ports = PortRange{40000, 40050};
+  build();
+  for (std::uint16_t port : {80, 40000}) {
+    const auto bytes = tcp_packet("10.77.0.1", 5000, "10.77.1.1", port, kSyn);
+    const PacketId packet = pool_->take();
+    std::copy(bytes.begin(), bytes.end(), pool_->data(packet));
+    pool_->length_bytes(packet) = static_cast<std::uint32_t>(bytes.size());
+    wan_->send(0, 1, packet, kStart, kStart);
+  }
+  EXPECT_EQ(receive(kStart + 1s).size(), 1u);
+  EXPECT_EQ(wan_->counters(0, 1).filtered.packets, 1u);
+  EXPECT_EQ(wan_->counters(0, 1).wire.packets, 1u);
 }
 
 TEST_F(WanTest, LosesTheAskedFraction) {
