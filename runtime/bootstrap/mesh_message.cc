@@ -30,7 +30,7 @@ Result<MeshMessage> decode_mesh_message(std::string_view bytes) {
   message.version = reader.get<std::uint32_t>();
   const auto kind = reader.get<std::uint8_t>();
   if (!reader.ok() || magic != kMagic) return corruption("control message of {} bytes is not ours", bytes.size());
-  if (kind < 1 || kind > static_cast<std::uint8_t>(MeshMessageKind::kPong))
+  if (kind < 1 || kind > static_cast<std::uint8_t>(MeshMessageKind::kAlive))
     return corruption("control message of unknown kind {}", kind);
   message.kind = static_cast<MeshMessageKind>(kind);
   message.text = reader.get_text();

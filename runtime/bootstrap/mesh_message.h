@@ -16,8 +16,8 @@
 namespace isthmus {
 
 enum class MeshMessageKind : std::uint8_t {  // on the wire: never renumber
-  kHello = 1,                                // from the dialling side: `process` to `number`
-  kWelcome = 2,                              // the answer: the connection stands
+  kHello = 1,                                // from the dialling side: `process` to `number`; `text`: see pair_secret.h
+  kWelcome = 2,                              // the answer: the connection stands; `text`: see pair_secret.h
   kRefusal = 3,                              // the answer: `text` says why; the stream ends
   kHeartbeat = 4,
   kDirect = 5,  // `text` is a message of the layer above
@@ -27,6 +27,8 @@ enum class MeshMessageKind : std::uint8_t {  // on the wire: never renumber
   kGoodbyeHeard = 9,
   kPing = 10,  // `number` comes back in kPong
   kPong = 11,
+  kProbe = 12,  // in place of kHello, from the side that does not dial: is `number` there? It should dial `process`
+  kAlive = 13,  // the answer; the stream ends
 };
 
 struct MeshMessage {

@@ -4,6 +4,10 @@
 // messages of the layers above. A death that one process sees (reset, then refused) is flooded: each process passes a
 // notice that it has not seen before to all its peers, so everyone in the group learns of it within a few trips.
 //
+// A path that is merely silent is no death until link_grace: from the first missed heartbeat on new connections are
+// dialled beside the old one (every 250 ms for 10 s, then every second), and the first that is answered takes its
+// place.
+//
 // Threads: public calls from any thread. The handler is called on the mesh's thread; it must be quick and may call
 // send(), but not connect() or the destructor.
 #pragma once
@@ -28,8 +32,10 @@ class PeerMeshHandler {
   virtual void on_message(ProcessId from, std::string_view message) = 0;
   // The process is dead (reset or refused, or reported by another process), or was silent for link_grace. Once.
   virtual void on_peer_dead(ProcessId peer, const Status& why) = 0;
-  // Nothing was heard for suspect_after; an event for logs and metrics, not an error.
-  virtual void on_peer_suspect(ProcessId peer, Duration silent) = 0;
+  // Nothing was heard for suspect_after; an event for logs and metrics, not an error. `name` as in connect().
+  virtual void on_peer_suspect(ProcessId peer, const std::string& name, Duration silent) = 0;
+  // A heartbeat is missing (true), or the peer was heard again (false); in turn.
+  virtual void on_path_silent(ProcessId peer, bool silent) = 0;
   // The process ended on purpose. Once; its connection's end is then no death.
   virtual void on_goodbye(ProcessId peer) = 0;
 };
@@ -55,7 +61,7 @@ class PeerMesh {
   // order, all peers at once), the other waits to be dialled. Existing connections are kept. Each peer's text in
   // `names` (same order) is how messages call it: "rank 3 (site b)".
   // deadline_exceeded or unavailable: names the peer and every address that was tried. Unsupported: another protocol
-  // version, both named.
+  // version, both named. invalid_argument: authentication failed at every address.
   virtual Status connect(const std::vector<ProcessInfo>& peers, const std::vector<std::string>& names,
                          TimePoint deadline) = 0;
 
@@ -64,6 +70,10 @@ class PeerMesh {
 
   // To every peer and on to theirs, once each (flooded).
   virtual void broadcast(std::string_view message) = 0;
+
+  // For the link to a connected peer: 32 bytes that both ends of the pair have, and nobody else; the same for the life
+  // of the peer. unsupported: the connections are plain.
+  virtual Result<Key> link_secret(ProcessId peer) = 0;
 
   // Median of `count` round trips over the connection to `peer`.
   virtual Result<Duration> measure_round_trip(ProcessId peer, int count, TimePoint deadline) = 0;

@@ -26,8 +26,8 @@ Result<std::unique_ptr<ControlStream>> ControlNetwork::connect(const std::string
   ISTHMUS_ASSIGN_OR_RETURN(std::unique_ptr<ControlStream> stream, dial(address));
   const Status status = flush_until(*stream, deadline);
   if (status.code() == StatusCode::kDeadlineExceeded) {
-    return deadline_exceeded("no answer from {} in {:.1f} s ({})", address,
-                             to_seconds(SteadyClock::instance().now() - start), stream->description());
+    return deadline_exceeded("no answer from {} in {:.1f} s: {}", address,
+                             to_seconds(SteadyClock::instance().now() - start), status.message());
   }
   if (!status.ok()) return status;
   return stream;

@@ -11,6 +11,12 @@ namespace {
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
+// Whether somebody said no, or nobody said anything.
+Status connect_error(int error) {
+  if (error == ECONNREFUSED || error == ECONNRESET) return unavailable("connecting failed: {}", errno_message(error));
+  return deadline_exceeded("connecting failed: {}", errno_message(error));
+}
+
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof(value)); }
 
 void set_up(int fd) {
@@ -41,7 +47,7 @@ Result<bool> SocketChannel::stand() {
   int error = 0;
   socklen_t length = sizeof(error);
   if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
-  if (error != 0) return unavailable("connecting failed: {}", errno_message(error));
+  if (error != 0) return connect_error(error);
   connecting_ = wants_write_ = false;
   return true;
 }

@@ -71,7 +71,8 @@ Result<std::unique_ptr<SocketChannel>> dial_tcp(const std::string& address) {
   const int result = ::connect(socket.get(), remote.native(), remote.native_length());
   // An interrupted connect() goes on in the kernel, as one that is in progress does.
   if (result != 0 && errno != EINPROGRESS && errno != EINTR) {
-    return unavailable("cannot connect to {}: {}", address, errno_message(errno));
+    if (errno == ECONNREFUSED) return unavailable("cannot connect to {}: {}", address, errno_message(errno));
+    return deadline_exceeded("cannot connect to {}: {}", address, errno_message(errno));
   }
   return std::make_unique<SocketChannel>(std::move(socket), remote, result != 0);
 }

@@ -116,7 +116,8 @@ Status TlsChannel::outcome(int result) {
 
 // What the peer is told is an alert without a reason: OpenSSL has sent one where both speak TLS.
 Status TlsChannel::handshake_failure(const Status& why) {
-  if (why.code() == StatusCode::kUnavailable) return why.with_context("during the handshake");
+  // Not "unavailable": somebody is there. A listener drops handshakes when it has too many.
+  if (why.code() == StatusCode::kUnavailable) return deadline_exceeded("during the handshake: {}", why.message());
   if (received_bytes_ > 0 && !is_tls(first_byte_)) {
     if (role_ == TlsContext::Role::kServer) (void)socket_->write(kFatalAlert);
     if (first_byte_ != kFramingPreamble[0]) return why;

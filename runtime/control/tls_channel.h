@@ -23,7 +23,7 @@ class TlsChannel final : public ByteChannel {
   ~TlsChannel() override;
 
   // invalid_argument: authentication failed: the other side has another secret, or none. corruption: it is no Isthmus
-  // process. The other side is told that it failed, and nothing else.
+  // process. deadline_exceeded: it went away meanwhile. The other side is told that it failed, and nothing else.
   Result<bool> stand() override;
   Result<std::size_t> write(std::string_view bytes) override;
   Result<std::size_t> read(char* to, std::size_t size) override;

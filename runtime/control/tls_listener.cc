@@ -95,7 +95,7 @@ void TlsListener::advance(Entry entry) {
 
 // One line a second at most: whoever reaches the port could fill the log.
 void TlsListener::fail(Entry entry, const Status& why) {
-  if (why.code() == StatusCode::kUnavailable) {  // it went away
+  if (why.code() == StatusCode::kDeadlineExceeded) {  // it went away
     log_debug("{}: {}: {}", address(), entry->channel->description(), why.message());
     return end(entry);
   }

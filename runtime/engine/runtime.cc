@@ -287,9 +287,13 @@ void Runtime::on_peer_dead(ProcessId peer, const Status& why) {
   });
 }
 
-void Runtime::on_peer_suspect(ProcessId peer, Duration silent) {
-  log_warning("nothing heard from process {:#x} for {:.1f} s; its groups wait until {:.1f} s", peer, to_seconds(silent),
+void Runtime::on_peer_suspect(ProcessId, const std::string& name, Duration silent) {
+  log_warning("nothing heard from {} for {:.1f} s; its groups wait until {:.1f} s", name, to_seconds(silent),
               static_cast<double>(options_.link_grace_ms) / 1000);
+}
+
+void Runtime::on_path_silent(ProcessId peer, bool silent) {
+  loop_->post([this, peer, silent] { loop_->links().suspect(peer, silent); });
 }
 
 void Runtime::on_goodbye(ProcessId peer) {

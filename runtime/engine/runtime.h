@@ -84,7 +84,8 @@ class Runtime final : private PeerMeshHandler {
   // PeerMeshHandler, on the mesh's thread
   void on_message(ProcessId from, std::string_view message) override;
   void on_peer_dead(ProcessId peer, const Status& why) override;
-  void on_peer_suspect(ProcessId peer, Duration silent) override;
+  void on_peer_suspect(ProcessId peer, const std::string& name, Duration silent) override;
+  void on_path_silent(ProcessId peer, bool silent) override;
   void on_goodbye(ProcessId peer) override;
 
   void on_group_message(ProcessId from, const GroupMessage& message);

@@ -16,7 +16,8 @@ namespace {
 struct QuietHandler final : PeerMeshHandler {
   void on_message(ProcessId, std::string_view) override {}
   void on_peer_dead(ProcessId, const Status&) override {}
-  void on_peer_suspect(ProcessId, Duration) override {}
+  void on_peer_suspect(ProcessId, const std::string&, Duration) override {}
+  void on_path_silent(ProcessId, bool) override {}
   void on_goodbye(ProcessId) override {}
 };
 

@@ -18,6 +18,7 @@ struct Witness final : PeerMeshHandler {
   std::condition_variable changed;
   std::vector<std::pair<ProcessId, std::string>> messages;
   std::vector<ProcessId> dead, suspects, gone;
+  std::vector<bool> silences;
   std::string death_message;
 
   template <typename Done>
@@ -39,8 +40,11 @@ struct Witness final : PeerMeshHandler {
       death_message = why.message();
     });
   }
-  void on_peer_suspect(ProcessId peer, Duration) override {
+  void on_peer_suspect(ProcessId peer, const std::string&, Duration) override {
     note([&] { suspects.push_back(peer); });
+  }
+  void on_path_silent(ProcessId, bool silent) override {
+    note([&] { silences.push_back(silent); });
   }
   void on_goodbye(ProcessId peer) override {
     note([&] { gone.push_back(peer); });
