@@ -40,8 +40,10 @@ Result<std::unique_ptr<Communicator>> Communicator::create(Runtime* runtime, Sto
   if (resolved.connect_timeout <= Duration::zero())
     resolved.connect_timeout = std::chrono::milliseconds(runtime->options().connect_timeout_ms);
   const TimePoint deadline = deadline_after(SteadyClock::instance().now(), resolved.connect_timeout);
-  ISTHMUS_ASSIGN_OR_RETURN(GroupTable table, runtime->form(store, rank, size, resolved.name, deadline));
-  ISTHMUS_RETURN_IF_ERROR(connect_site_tier(*runtime, store, table, rank, deadline));
+  const std::unique_ptr<Store> sealed = runtime->sealed_store(store, resolved.name);
+  Store& trusted = sealed ? *sealed : store;
+  ISTHMUS_ASSIGN_OR_RETURN(GroupTable table, runtime->form(trusted, rank, size, resolved.name, deadline));
+  ISTHMUS_RETURN_IF_ERROR(connect_site_tier(*runtime, trusted, table, rank, deadline));
   return join(runtime, std::move(table), rank, resolved);
 }
 
@@ -57,10 +59,11 @@ Result<std::unique_ptr<Communicator>> Communicator::join(Runtime* runtime, Group
     config.members.push_back({member.info.process, member.name(r), nullptr});
   }
   use_site_tier(*runtime, members, rank, &config);
-  runtime->add_group(members, rank, std::move(config), [state = communicator->state_](const Status& why) {
-    std::lock_guard lock(state->mutex);
-    state->status = why;
-  });
+  ISTHMUS_RETURN_IF_ERROR(
+      runtime->add_group(members, rank, std::move(config), [state = communicator->state_](const Status& why) {
+        std::lock_guard lock(state->mutex);
+        state->status = why;
+      }));
   return communicator;
 }
 

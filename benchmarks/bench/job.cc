@@ -7,6 +7,7 @@
 #include "runtime/bootstrap/tcp_store.h"
 #include "runtime/config/environment.h"
 #include "runtime/config/option_access.h"
+#include "runtime/control/control_networks.h"
 
 namespace isthmus::bench {
 namespace {
@@ -50,15 +51,17 @@ Result<std::unique_ptr<Job>> Job::form(const Launch& launch) {
   ISTHMUS_ASSIGN_OR_RETURN(const Options options, options_from_environment(Options()));
   log_to_stderr(options);
   std::unique_ptr<Job> job(new Job());
+  ISTHMUS_ASSIGN_OR_RETURN(const SecurityConfig security, load_security(options));
+  ISTHMUS_ASSIGN_OR_RETURN(job->network_, make_control_network(security));
   if (launch.rank == 0) {
-    ISTHMUS_ASSIGN_OR_RETURN(job->server_, serve(&job->network_, launch));
+    ISTHMUS_ASSIGN_OR_RETURN(job->server_, serve(job->network_.get(), launch));
   }
   ISTHMUS_ASSIGN_OR_RETURN(job->runtime_, Runtime::create(options));
   const TimePoint deadline =
       deadline_after(SteadyClock::instance().now(), std::chrono::milliseconds(options.connect_timeout_ms));
   ISTHMUS_ASSIGN_OR_RETURN(
       const auto store,
-      TcpStore::connect(&job->network_, join_host_port(launch.master_host, launch.master_port), deadline));
+      TcpStore::connect(job->network_.get(), join_host_port(launch.master_host, launch.master_port), deadline));
   ISTHMUS_ASSIGN_OR_RETURN(job->world_,
                            Communicator::create(job->runtime_.get(), *store, launch.rank, launch.world_size, {}));
   return job;

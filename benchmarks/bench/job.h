@@ -10,7 +10,7 @@
 #include "benchmarks/bench/launch.h"
 #include "collectives/communicator.h"
 #include "runtime/bootstrap/rendezvous_server.h"
-#include "runtime/control/tcp_control.h"
+#include "runtime/control/control_stream.h"
 #include "runtime/engine/runtime.h"
 
 namespace isthmus::bench {
@@ -35,7 +35,7 @@ class Job {
  private:
   Job() = default;
 
-  TcpControlNetwork network_;
+  std::shared_ptr<ControlNetwork> network_;
   std::unique_ptr<RendezvousServer> server_;  // at rank 0
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<Communicator> world_;

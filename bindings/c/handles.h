@@ -22,10 +22,12 @@ struct isthmus_options {
 };
 
 struct isthmus_store {
+  std::shared_ptr<isthmus::ControlNetwork> network;  // of a client of a rendezvous server, and outlives it
   std::unique_ptr<isthmus::Store> store;
 };
 
 struct isthmus_rendezvous_server {
+  std::shared_ptr<isthmus::ControlNetwork> network;
   std::unique_ptr<isthmus::RendezvousServer> server;
   std::string address;
 };

@@ -6,7 +6,7 @@
 #include "runtime/bootstrap/file_store.h"
 #include "runtime/bootstrap/memory_store.h"
 #include "runtime/bootstrap/tcp_store.h"
-#include "runtime/control/tcp_control.h"
+#include "runtime/control/control_networks.h"
 
 using isthmus::c_api::guard;
 
@@ -16,10 +16,10 @@ using isthmus::Duration;
 using isthmus::Result;
 using isthmus::Status;
 
-// Stores and servers of the C API reach each other over TCP. Leaked: handles may outlive static destruction.
-isthmus::ControlNetwork* network() {
-  static auto* const instance = new isthmus::TcpControlNetwork();
-  return instance;
+Result<std::shared_ptr<isthmus::ControlNetwork>> network_for(const isthmus_options* options) {
+  ISTHMUS_ASSIGN_OR_RETURN(const isthmus::SecurityConfig security,
+                           isthmus::load_security(options != nullptr ? options->values : isthmus::Options()));
+  return isthmus::make_control_network(security);
 }
 
 // The caller's callbacks, released when the last copy goes.
@@ -83,7 +83,7 @@ isthmus::StoreFunctions store_functions(std::shared_ptr<Callbacks> c) {
 template <typename StoreResult>
 Status hand_out(StoreResult made, isthmus_store** store) {
   ISTHMUS_RETURN_IF_ERROR(made.status());
-  *store = new isthmus_store{std::move(made).value()};
+  *store = new isthmus_store{nullptr, std::move(made).value()};
   return Status();
 }
 
@@ -110,14 +110,18 @@ isthmus_status isthmus_store_create_file(const char* path, isthmus_store** store
   });
 }
 
-isthmus_status isthmus_store_create_tcp(const char* address, int64_t timeout_ms, isthmus_store** store) {
+isthmus_status isthmus_store_create_tcp(const isthmus_options* options, const char* address, int64_t timeout_ms,
+                                        isthmus_store** store) {
   return guard([&]() -> Status {
     if (address == nullptr || store == nullptr)
       return isthmus::invalid_argument("isthmus_store_create_tcp: address or store is null");
     if (timeout_ms <= 0) return isthmus::invalid_argument("isthmus_store_create_tcp: timeout_ms {} <= 0", timeout_ms);
     const auto deadline =
         isthmus::deadline_after(isthmus::SteadyClock::instance().now(), std::chrono::milliseconds(timeout_ms));
-    return hand_out(isthmus::TcpStore::connect(network(), address, deadline), store);
+    ISTHMUS_ASSIGN_OR_RETURN(auto network, network_for(options));
+    ISTHMUS_ASSIGN_OR_RETURN(auto connected, isthmus::TcpStore::connect(network.get(), address, deadline));
+    *store = new isthmus_store{std::move(network), std::move(connected)};
+    return Status();
   });
 }
 
@@ -125,23 +129,25 @@ isthmus_status isthmus_store_create_memory(const char* name, isthmus_store** sto
   return guard([&]() -> Status {
     if (name == nullptr || store == nullptr)
       return isthmus::invalid_argument("isthmus_store_create_memory: name or store is null");
-    *store = new isthmus_store{isthmus::MemoryStore::named(name)};
+    *store = new isthmus_store{nullptr, isthmus::MemoryStore::named(name)};
     return Status();
   });
 }
 
 void isthmus_store_destroy(isthmus_store* store) { delete store; }
 
-isthmus_status isthmus_rendezvous_server_start(const char* host, uint16_t port, isthmus_rendezvous_server** server) {
+isthmus_status isthmus_rendezvous_server_start(const isthmus_options* options, const char* host, uint16_t port,
+                                               isthmus_rendezvous_server** server) {
   return guard([&]() -> Status {
     if (host == nullptr || server == nullptr)
       return isthmus::invalid_argument("isthmus_rendezvous_server_start: host or server is null");
-    isthmus::RendezvousOptions options;
-    options.host = host;
-    options.port_low = options.port_high = port;
-    ISTHMUS_ASSIGN_OR_RETURN(auto started, isthmus::RendezvousServer::start(network(), options));
+    isthmus::RendezvousOptions where;
+    where.host = host;
+    where.port_low = where.port_high = port;
+    ISTHMUS_ASSIGN_OR_RETURN(auto network, network_for(options));
+    ISTHMUS_ASSIGN_OR_RETURN(auto started, isthmus::RendezvousServer::start(network.get(), where));
     const std::string address = started->address();
-    *server = new isthmus_rendezvous_server{std::move(started), address};
+    *server = new isthmus_rendezvous_server{std::move(network), std::move(started), address};
     return Status();
   });
 }

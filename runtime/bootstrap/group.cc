@@ -51,6 +51,17 @@ Result<std::vector<ProcessInfo>> decode_members(const std::vector<std::string>& 
   return members;
 }
 
+// Nobody is left to think that the line is sealed when it is not.
+Status check_sites_secured(const std::vector<ProcessInfo>& members, const std::vector<std::string>& sites) {
+  if (members[0].security != SecurityLevel::kNone) return Status();
+  for (std::size_t rank = 1; rank < sites.size(); ++rank)
+    if (sites[rank] != sites[0])
+      return invalid_argument(
+          "rank 0 (site {}) and rank {} (site {}) are in several sites and there is no job secret: {}", sites[0], rank,
+          sites[rank], kWaysOutOfNoSecret);
+  return Status();
+}
+
 // Rank 0 compares everyone with itself.
 Status check_members(const std::vector<ProcessInfo>& members) {
   for (std::size_t rank = 1; rank < members.size(); ++rank) {
@@ -60,8 +71,14 @@ Status check_members(const std::vector<ProcessInfo>& members) {
                          other.protocol_version, other.library_version, first.protocol_version, first.library_version);
     if (other.transport != first.transport)
       return invalid_argument("options differ: rank {} uses {}, rank 0 {}", rank, other.transport, first.transport);
+    if (other.security != first.security)
+      return invalid_argument("authentication failed: rank {} has {}, rank 0 {}: all ranks need the same", rank,
+                              security_level_name(other.security), security_level_name(first.security));
   }
-  return sites_are_given(members).status();
+  ISTHMUS_ASSIGN_OR_RETURN(const bool given, sites_are_given(members));
+  std::vector<std::string> sites;
+  for (const ProcessInfo& member : members) sites.push_back(member.site);
+  return given ? check_sites_secured(members, sites) : Status();
 }
 
 std::string rank_name(const ProcessInfo& info, int rank) {
@@ -161,16 +178,18 @@ Result<GroupTable> form_group(const FormGroupRequest& request) {
   ISTHMUS_ASSIGN_OR_RETURN(const NumberedTexts second, decode_texts(addresses, request.size));
   ISTHMUS_ASSIGN_OR_RETURN(members, decode_members(second.texts));
 
-  ISTHMUS_ASSIGN_OR_RETURN(const std::string named,
-                           run_round(round_of(request, "ready"), connect_and_measure(request, members, given),
-                                     [&](const auto& records) -> Result<std::string> {
-                                       std::vector<std::string> sites;
-                                       for (const ProcessInfo& member : members) sites.push_back(member.site);
-                                       if (!given)
-                                         sites = detect_sites(members, decode_measured(records, request.size),
-                                                              request.site_rtt);
-                                       return encode_texts(0, sites);
-                                     }));
+  ISTHMUS_ASSIGN_OR_RETURN(
+      const std::string named,
+      run_round(
+          round_of(request, "ready"), connect_and_measure(request, members, given),
+          [&](const auto& records) -> Result<std::string> {
+            std::vector<std::string> sites;
+            for (const ProcessInfo& member : members) sites.push_back(member.site);
+            if (!given) sites = detect_sites(members, decode_measured(records, request.size), request.site_rtt);
+            ISTHMUS_RETURN_IF_ERROR(
+                check_sites_secured(members, sites).with_context(fmt::format("forming \"{}\"", request.group_name)));
+            return encode_texts(0, sites);
+          }));
   ISTHMUS_ASSIGN_OR_RETURN(const NumberedTexts sites, decode_texts(named, request.size));
   return make_table(first.number, std::move(members), sites.texts);
 }

@@ -36,6 +36,8 @@ std::string ProcessInfo::encode() const {
   writer.put_text(host_name);
   writer.put_text(site);
   writer.put(pid);
+  writer.put(static_cast<std::uint8_t>(security));
+  writer.put(static_cast<std::uint8_t>(cipher));
   writer.put_text(transport);
   put_list(writer, candidate_hosts);
   put_list(writer, control_addresses);
@@ -57,10 +59,15 @@ Result<ProcessInfo> ProcessInfo::decode(std::string_view bytes) {
   info.host_name = reader.get_text();
   info.site = reader.get_text();
   info.pid = reader.get<std::uint32_t>();
+  const auto security = reader.get<std::uint8_t>();
+  const auto cipher = reader.get<std::uint8_t>();
+  info.security = static_cast<SecurityLevel>(security);
+  info.cipher = static_cast<CipherKind>(cipher);
   info.transport = reader.get_text();
   const bool whole = get_list(reader, &info.candidate_hosts) && get_list(reader, &info.control_addresses) &&
                      get_list(reader, &info.data_addresses);
-  if (!whole || !reader.at_end() || info.process == 0) {
+  const bool known = security <= static_cast<std::uint8_t>(SecurityLevel::kFull) && cipher >= 1 && cipher <= 2;
+  if (!whole || !known || !reader.at_end() || info.process == 0) {
     return corruption("the description of process {:016x} is malformed", info.process);
   }
   return info;

@@ -10,6 +10,7 @@
 
 #include "runtime/base/process_id.h"
 #include "runtime/base/status.h"
+#include "runtime/security/security_config.h"
 
 namespace isthmus {
 
@@ -24,7 +25,9 @@ struct ProcessInfo {
   std::string host_name;   // for messages
   std::string site;        // from ISTHMUS_SITE or the option; empty: to be detected
   std::uint32_t pid = 0;
-  std::string transport;  // name of the data transport, which must be equal everywhere
+  SecurityLevel security = SecurityLevel::kNone;  // equal on all members of a group
+  CipherKind cipher = CipherKind::kAes256Gcm;     // what it seals fastest with
+  std::string transport;                          // name of the data transport, which must be equal everywhere
   // Where this process may be reached, before it listens: peers choose their own address by their route to these.
   std::vector<std::string> candidate_hosts;
   std::vector<std::string> control_addresses;  // dialled in this order

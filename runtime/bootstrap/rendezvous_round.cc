@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "runtime/base/bytes.h"
+#include "runtime/bootstrap/sealed_store.h"
 
 namespace isthmus {
 namespace {
@@ -25,6 +26,8 @@ std::string encode(const Result<std::string>& result) {
 }
 
 Result<std::string> decode(const std::string& bytes) {
+  if (bytes.starts_with(kSealedMagic))
+    return invalid_argument("authentication failed: the peer has a job secret, this process uses none");
   if (bytes.empty() || bytes[0] > static_cast<char>(StatusCode::kInternal) || bytes[0] < 0)
     return corruption("a rendezvous record of {} bytes is malformed", bytes.size());
   if (bytes[0] == 0) return bytes.substr(1);
@@ -54,8 +57,7 @@ Result<std::string> make_answer(const RendezvousRound& round,
   for (int rank = 0; rank < round.size; ++rank) {
     const Result<std::string> bytes = round.store->get(record_key(round, rank), round.deadline);
     if (!bytes.ok() && bytes.status().code() == StatusCode::kDeadlineExceeded) return missing_ranks(round);
-    ISTHMUS_RETURN_IF_ERROR(bytes.status());
-    const Result<std::string> record = decode(*bytes);
+    const Result<std::string> record = bytes.ok() ? decode(*bytes) : bytes;
     if (!record.ok()) return record.status().with_context(fmt::format("forming \"{}\": rank {}", round.group, rank));
     records.push_back(*record);
   }

@@ -7,9 +7,10 @@
 #include "runtime/base/log.h"
 #include "runtime/bootstrap/addresses.h"
 #include "runtime/bootstrap/host_identity.h"
+#include "runtime/bootstrap/sealed_store.h"
 #include "runtime/config/option_access.h"
 #include "runtime/config/port_range.h"
-#include "runtime/control/tcp_control.h"
+#include "runtime/control/control_networks.h"
 #include "runtime/engine/group_message.h"
 #include "runtime/transport/factory.h"
 
@@ -59,11 +60,17 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options, Runtime
     ISTHMUS_ASSIGN_OR_RETURN(const TransportOptions wanted, transport_options(options));
     ISTHMUS_ASSIGN_OR_RETURN(seams.transport, make_transport(options.transport, wanted));
   }
-  runtime->control_ = seams.control ? std::move(seams.control) : std::make_shared<TcpControlNetwork>();
+  ISTHMUS_ASSIGN_OR_RETURN(runtime->security_, load_security(options));
+  runtime->control_ = std::move(seams.control);
+  if (!runtime->control_) {
+    ISTHMUS_ASSIGN_OR_RETURN(runtime->control_, make_control_network(runtime->security_));
+  }
 
   ProcessInfo& self = runtime->self_;
   self.process = make_process_id();
   self.site = options.site;
+  self.security = runtime->security_.level;
+  self.cipher = runtime->security_.cipher;
   self.pid = static_cast<std::uint32_t>(runtime->pid_);
   ISTHMUS_RETURN_IF_ERROR(fill_host_identity(&self));
   if (!seams.host_id.empty()) self.host_id = self.network_id = seams.host_id;
@@ -131,6 +138,11 @@ std::shared_ptr<void> Runtime::keep(const std::string& name, const std::function
 
 // ---------------------------------------------------------------------------------------------------- groups
 
+std::unique_ptr<Store> Runtime::sealed_store(Store& store, const std::string& group_name) const {
+  if (!security_.secret) return nullptr;
+  return std::make_unique<SealedStore>(&store, *security_.secret, group_name);
+}
+
 Result<GroupTable> Runtime::form(Store& store, int rank, int size, const std::string& group_name, TimePoint deadline) {
   ISTHMUS_RETURN_IF_ERROR(check_process());
   std::lock_guard lock(form_mutex_);
@@ -173,13 +185,33 @@ Status Runtime::bind(const BindRequest& request, ProcessInfo* self) {
   return Status();
 }
 
-void Runtime::add_group(const GroupTable& table, int rank, GroupConfig config,
-                        std::function<void(const Status&)> on_broken) {
+// What crosses sites is sealed, and with security=on what stays in one, too. ChaCha20 where one end has no AES.
+Result<std::optional<LinkKeys>> Runtime::link_keys(const GroupMemberInfo& self, const GroupMemberInfo& peer) {
+  const bool crosses = self.site_index != peer.site_index;
+  const bool is_sealed =
+      security_.level == SecurityLevel::kFull || (security_.level == SecurityLevel::kSecured && crosses);
+  if (!is_sealed) return std::optional<LinkKeys>();
+  LinkKeys keys;
+  const bool both_aes = self.info.cipher == CipherKind::kAes256Gcm && peer.info.cipher == CipherKind::kAes256Gcm;
+  keys.kind = both_aes ? CipherKind::kAes256Gcm : CipherKind::kChaCha20Poly1305;
+  ISTHMUS_ASSIGN_OR_RETURN(keys.secret, mesh_->link_secret(peer.info.process));
+  return std::optional<LinkKeys>(keys);
+}
+
+Status Runtime::add_group(const GroupTable& table, int rank, GroupConfig config,
+                          std::function<void(const Status&)> on_broken) {
+  std::vector<std::optional<LinkKeys>> keys(config.members.size());
+  for (std::size_t r = 0; r < keys.size(); ++r) {
+    if (config.members[r].channel != nullptr || static_cast<int>(r) == rank) continue;
+    Result<std::optional<LinkKeys>> known = link_keys(table.members[static_cast<std::size_t>(rank)], table.members[r]);
+    if (!known.ok()) return known.status().with_context(config.members[r].name);
+    keys[r] = *known;
+  }
   loop_->call([&] {
     for (std::size_t r = 0; r < config.members.size(); ++r) {
       GroupMember& member = config.members[r];
       if (member.channel != nullptr || static_cast<int>(r) == rank) continue;
-      member.channel = loop_->links().get({member.process, member.name, table.members[r].info.data_addresses});
+      member.channel = loop_->links().get({member.process, member.name, table.members[r].info.data_addresses, keys[r]});
     }
     const std::uint64_t id = config.id;
     const std::string own_name = config.members[static_cast<std::size_t>(rank)].name;
@@ -205,6 +237,7 @@ void Runtime::add_group(const GroupTable& table, int rank, GroupConfig config,
       if (gone_.contains(member.process)) added.member_left(member.process);
     }
   });
+  return Status();
 }
 
 void Runtime::submit(std::uint64_t group, OperationRequest request) {

@@ -25,6 +25,7 @@
 #include "runtime/engine/group_message.h"
 #include "runtime/engine/progress_loop.h"
 #include "runtime/engine/worker_pool.h"
+#include "runtime/security/security_config.h"
 
 namespace isthmus {
 
@@ -52,11 +53,14 @@ class Runtime final : private PeerMeshHandler {
   // unavailable in a forked child; ok otherwise.
   Status check_process() const;
 
+  // What a group must use in place of `store`, which outlives it; nullptr: there is no job secret, `store` will do.
+  std::unique_ptr<Store> sealed_store(Store& store, const std::string& group_name) const;
+
   // Finds the other ranks through the store, binds what must be bound, connects the control mesh. Blocks; collective.
   Result<GroupTable> form(Store& store, int rank, int size, const std::string& group_name, TimePoint deadline);
 
-  // Members with channel == nullptr (other than `rank`) get a link.
-  void add_group(const GroupTable& table, int rank, GroupConfig config, std::function<void(const Status&)> on_broken);
+  // internal: a secret for a link is missing. Members with channel == nullptr (other than `rank`) get a link.
+  Status add_group(const GroupTable& table, int rank, GroupConfig config, std::function<void(const Status&)> on_broken);
   void submit(std::uint64_t group, OperationRequest request);
   void break_group(std::uint64_t group, const Status& why);
 
@@ -79,6 +83,8 @@ class Runtime final : private PeerMeshHandler {
  private:
   explicit Runtime(const Options& options) : options_(options) {}
 
+  // Of the link between two members; nothing: it is not sealed.
+  Result<std::optional<LinkKeys>> link_keys(const GroupMemberInfo& self, const GroupMemberInfo& peer);
   Status bind(const BindRequest& request, ProcessInfo* self);
 
   // PeerMeshHandler, on the mesh's thread
@@ -93,6 +99,7 @@ class Runtime final : private PeerMeshHandler {
   const Options options_;
   pid_t pid_ = 0;
   const Clock* clock_ = nullptr;
+  SecurityConfig security_;
   ProcessInfo self_;
   RuntimeCounters counters_;
   std::shared_ptr<ControlNetwork> control_;

@@ -69,6 +69,12 @@ void LinkSet::fail(ProcessId process, const Status& why) {
   for (LaneId lane : found->second->link->lane_ids()) transport_->close(lane);
 }
 
+// The dialling side does not wait out its interval.
+void LinkSet::suspect(ProcessId process, bool silent) {
+  const auto found = entries_.find(process);
+  if (found != entries_.end() && silent) found->second->dial_at = TimePoint::min();
+}
+
 void LinkSet::retire(ProcessId process) {
   const auto found = entries_.find(process);
   if (found != entries_.end()) found->second->retired = true;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "runtime/base/process_id.h"
 #include "runtime/link/greeting.h"
 #include "runtime/link/link.h"
+#include "runtime/security/link_cipher.h"
 
 namespace isthmus {
 
@@ -25,6 +27,7 @@ struct LinkPeer {
   ProcessId process = 0;
   std::string name;                    // "rank 3 (site b)"
   std::vector<std::string> addresses;  // tried in turn
+  std::optional<LinkKeys> keys;        // none: nothing is sealed
 };
 
 // For reports: a link as it is now.
@@ -55,6 +58,8 @@ class LinkSet {
   void dial(ProcessId process);                     // the peer asked for it
   void fail(ProcessId process, const Status& why);  // the process is dead
   void retire(ProcessId process);                   // it said goodbye: its lanes' end is no failure
+
+  void suspect(ProcessId process, bool silent);  // a heartbeat is missing; or it was heard again
 
   // Moves everything that can be moved now. Returns whether anything was.
   bool progress();

@@ -49,14 +49,14 @@ static job begin(void) {
   char address[128];
   snprintf(address, sizeof(address), "%s:%s", host, port);
   isthmus_set_log(ISTHMUS_LOG_INFO, print_log, NULL);
-  if (self.rank == 0)
-    expect_ok(isthmus_rendezvous_server_start(host, (uint16_t)atoi(port), &self.server), "rendezvous server");
   isthmus_options* options;
   isthmus_store* store;
   expect_ok(isthmus_options_create(&options), "options");
   expect_ok(isthmus_options_load_environment(options), "environment");
+  if (self.rank == 0)
+    expect_ok(isthmus_rendezvous_server_start(options, host, (uint16_t)atoi(port), &self.server), "rendezvous server");
   expect_ok(isthmus_runtime_create(options, &self.runtime), "runtime");
-  expect_ok(isthmus_store_create_tcp(address, 20000, &store), "store");
+  expect_ok(isthmus_store_create_tcp(options, address, 20000, &store), "store");
   expect_ok(isthmus_communicator_create(self.runtime, store, self.rank, self.size, NULL, &self.communicator),
             "communicator");
   isthmus_store_destroy(store);

@@ -12,6 +12,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "benchmarks" / "lab"))
 
 PROGRAM = os.environ["RANK_PROGRAM"]
+SECRET = "isthmus_1_000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f_9a79682a"
 
 
 def free_port():
@@ -26,7 +27,7 @@ def start_ranks(words, sites, environment=None):
     processes = []
     for rank, site in enumerate(sites):
         variables = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(len(sites)), MASTER_ADDR="127.0.0.1",
-                         MASTER_PORT=port, ISTHMUS_SITE=site, **(environment or {}))
+                         MASTER_PORT=port, ISTHMUS_SITE=site, **({"ISTHMUS_SECRET": SECRET} | (environment or {})))
         processes.append(subprocess.Popen([PROGRAM, *words], env=variables, stdout=subprocess.PIPE,
                                           stderr=subprocess.STDOUT, text=True))
     return processes

@@ -26,7 +26,7 @@ EDGES = {
     "runtime/transport": runtime("device"),
     "runtime/security": runtime(),
     "runtime/control": runtime("security"),
-    "runtime/bootstrap": runtime("control", "transport"),
+    "runtime/bootstrap": runtime("control", "security", "transport"),
     "runtime/link": runtime("control", "security", "transport"),
     "runtime/engine": ALL_RUNTIME,
     "compression": runtime("device"),

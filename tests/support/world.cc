@@ -7,6 +7,7 @@
 
 #include "runtime/bootstrap/memory_store.h"
 #include "runtime/control/memory_control.h"
+#include "runtime/security/security_config.h"
 #include "runtime/transport/loopback/listener.h"
 #include "runtime/transport/loopback/transport.h"
 #include "runtime/transport/shaped/transport.h"
@@ -16,9 +17,22 @@ namespace {
 
 struct Fabric {
   std::shared_ptr<LoopbackFabric> lanes = std::make_shared<LoopbackFabric>();
-  std::shared_ptr<MemoryControlNetwork> control = std::make_shared<MemoryControlNetwork>();
+  std::shared_ptr<MemoryControlNetwork> control;
+  std::string secret;  // empty: the world is plain on purpose, or has its own
   std::string store_name;
 };
+
+// A world has a secret, unless its options say what is to be done about security.
+Status secure(const Options& options, Fabric* fabric) {
+  Options secured = options;
+  if (options.security == "auto" && options.secret.empty() && options.secret_file.empty()) {
+    ISTHMUS_ASSIGN_OR_RETURN(const JobSecret secret, JobSecret::generate());
+    fabric->secret = secured.secret = secret.text();
+  }
+  ISTHMUS_ASSIGN_OR_RETURN(const SecurityConfig config, load_security(secured));
+  fabric->control = std::make_shared<MemoryControlNetwork>(config.secret);
+  return Status();
+}
 
 std::string next_store_name() {
   static std::atomic<int> next{0};
@@ -29,6 +43,7 @@ Status run_rank(const WorldOptions& world, const Fabric& fabric, int rank, int s
                 const std::function<void(WorldRank&)>& body) {
   Options options = world.options;
   options.site = fmt::format("site{}", site);
+  if (!fabric.secret.empty()) options.secret = fabric.secret;
   if (world.edit) world.edit(rank, options);
   RuntimeSeams seams;
   ISTHMUS_ASSIGN_OR_RETURN(seams.transport, make_loopback_transport(fabric.lanes));
@@ -75,6 +90,8 @@ void run_world(const WorldOptions& options, const std::function<void(WorldRank&)
   const std::vector<int> sites = world_sites(options);
   Fabric fabric;
   fabric.store_name = next_store_name();
+  const Status secured = secure(options.options, &fabric);
+  ASSERT_TRUE(secured.ok()) << secured.to_string();
   std::vector<Status> outcomes(sites.size());
   std::vector<std::thread> threads;
   for (int rank = 0; rank < static_cast<int>(sites.size()); ++rank) {

@@ -63,7 +63,7 @@ class Bench(unittest.TestCase):
             subprocess.Popen([PROGRAM, "bench", "allreduce", "--min", "64K", "--max", "256K", "--factor", "4",
                               "--iters", "3", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              env=environment(RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT=port,
-                                             ISTHMUS_SITE=f"s{rank}"))
+                                             ISTHMUS_SITE=f"s{rank}", ISTHMUS_SECURITY="off"))
             for rank in range(2)
         ]  # fmt: skip
         for rank in ranks:

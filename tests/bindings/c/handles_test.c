@@ -143,8 +143,8 @@ static void check_alone(void) {
 static void check_rendezvous(void) {
   isthmus_rendezvous_server* server;
   isthmus_store* store;
-  CHECK_OK(isthmus_rendezvous_server_start("127.0.0.1", 0, &server));
-  CHECK_OK(isthmus_store_create_tcp(isthmus_rendezvous_server_address(server), 5000, &store));
+  CHECK_OK(isthmus_rendezvous_server_start(NULL, "127.0.0.1", 0, &server));
+  CHECK_OK(isthmus_store_create_tcp(NULL, isthmus_rendezvous_server_address(server), 5000, &store));
   isthmus_store_destroy(store);
   isthmus_rendezvous_server_stop(server);
 }

@@ -8,6 +8,8 @@
 
 #include "check.h"
 
+static const char kSecret[] = "isthmus_1_000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f_9a79682a";
+
 enum { kMaxRanks = 16, kLimitSeconds = 60 };
 
 static void run_rank(int rank, int size, int sites, const char* path, void (*body)(const rank_context*)) {
@@ -18,6 +20,7 @@ static void run_rank(int rank, int size, int sites, const char* path, void (*bod
   CHECK_OK(isthmus_options_create(&options));
   CHECK_OK(isthmus_options_set(options, "site", site));
   CHECK_OK(isthmus_options_set(options, "timeout_ms", "30000"));
+  CHECK_OK(isthmus_options_set(options, "secret", kSecret));
   isthmus_store* store;
   CHECK_OK(isthmus_store_create_file(path, &store));
   rank_context self = {rank, size, NULL, NULL};

@@ -156,6 +156,7 @@ def test_torchrun(tmp_path):
     script.write_text("""
 import os, isthmus, torch, torch.distributed as dist
 os.environ["ISTHMUS_SITE"] = "site" + os.environ["RANK"]
+os.environ["ISTHMUS_SECURITY"] = "off"
 torch.set_num_threads(1)
 dist.init_process_group("isthmus")
 tensor = torch.ones(3) * dist.get_rank()

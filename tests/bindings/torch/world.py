@@ -22,11 +22,15 @@ _extension.load()
 _fork = multiprocessing.get_context("fork")
 
 
+SECRET = "isthmus_1_000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f_9a79682a"
+
+
 class CheckFailed(AssertionError):
     pass
 
 
 def _join(rank, sites, store_path, environment):
+    os.environ["ISTHMUS_SECRET"] = SECRET
     os.environ.update(environment)
     os.environ["ISTHMUS_SITE"] = sites[rank]
     torch.set_num_threads(1)

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "runtime/bootstrap/memory_store.h"
+#include "runtime/bootstrap/sealed_store.h"
 #include "runtime/bootstrap/site_detection.h"
 #include "runtime/control/memory_control.h"
 
@@ -49,10 +50,13 @@ class GroupTest : public testing::Test {
     result.host_id = result.network_id = host;
     result.site = site;
     result.transport = "loopback";
+    result.security = SecurityLevel::kOff;
     return result;
   }
 
   MemoryControlNetwork network_;
+  Duration site_rtt_ = std::chrono::minutes(1);  // a busy machine answers late
+  std::vector<const JobSecret*> secrets_;        // by rank; nullptr: none
 
  private:
   Result<GroupTable> form_rank(const std::vector<ProcessInfo>& infos, int rank, const std::string& store_name,
@@ -62,13 +66,17 @@ class GroupTest : public testing::Test {
     request.self = infos[static_cast<std::size_t>(rank)];
     ISTHMUS_ASSIGN_OR_RETURN(const auto mesh, PeerMesh::create({}, &network_, request.self.process, &handler));
     const auto store = MemoryStore::named(store_name);
-    request.store = store.get();
+    std::unique_ptr<SealedStore> sealed;
+    const auto index = static_cast<std::size_t>(rank);
+    if (index < secrets_.size() && secrets_[index] != nullptr)
+      sealed = std::make_unique<SealedStore>(store.get(), *secrets_[index], "world");
+    request.store = sealed ? static_cast<Store*>(sealed.get()) : store.get();
     request.rank = rank;
     request.size = static_cast<int>(infos.size());
     request.group_name = "world";
     request.mesh = mesh.get();
     request.deadline = deadline_after(SteadyClock::instance().now(), limit);
-    request.site_rtt = std::chrono::minutes(1);  // a busy machine answers late
+    request.site_rtt = site_rtt_;
     request.bind = [&](const BindRequest&, ProcessInfo* self) -> Status {
       ISTHMUS_ASSIGN_OR_RETURN(const std::string address, mesh->listen("127.0.0.1", "", 0, 0));
       self->control_addresses = {address};
@@ -108,6 +116,57 @@ TEST_F(GroupTest, RanksWithoutASiteAreNamedOnEveryRank) {
     EXPECT_EQ(table.status().code(), StatusCode::kInvalidArgument) << table.status().to_string();
     EXPECT_NE(table.status().message().find("rank 1"), std::string::npos) << table.status().message();
   }
+}
+
+TEST_F(GroupTest, SE03_SeveralSitesWithoutASecretAreRefusedWithBothWaysOut) {
+  std::vector<ProcessInfo> infos{info("a"), info("b")};
+  for (ProcessInfo& each : infos) each.security = SecurityLevel::kNone;
+  for (const auto& table : form(infos)) {
+    EXPECT_EQ(table.status().code(), StatusCode::kInvalidArgument) << table.status().to_string();
+    EXPECT_NE(table.status().message().find("isthmus secret new"), std::string::npos) << table.status().message();
+    EXPECT_NE(table.status().message().find("ISTHMUS_SECURITY=off"), std::string::npos) << table.status().message();
+  }
+  infos[1].site = "a";
+  for (const auto& table : form(infos)) EXPECT_TRUE(table.ok()) << table.status().to_string();
+}
+
+TEST_F(GroupTest, SE03_DetectedSitesNeedASecretToo) {
+  std::vector<ProcessInfo> infos{info("", "host 1"), info("", "host 2")};
+  for (ProcessInfo& each : infos) each.security = SecurityLevel::kNone;
+  site_rtt_ = Duration(1);  // any two hosts are two sites
+  for (const auto& table : form(infos)) {
+    EXPECT_EQ(table.status().code(), StatusCode::kInvalidArgument) << table.status().to_string();
+    EXPECT_NE(table.status().message().find("isthmus secret new"), std::string::npos) << table.status().message();
+  }
+}
+
+TEST_F(GroupTest, SE03_NobodyIsDowngraded) {
+  for (const SecurityLevel other : {SecurityLevel::kNone, SecurityLevel::kSecured, SecurityLevel::kFull}) {
+    std::vector<ProcessInfo> infos{info("a"), info("b")};
+    infos[1].security = other;
+    for (const auto& table : form(infos)) {
+      EXPECT_EQ(table.status().code(), StatusCode::kInvalidArgument) << table.status().to_string();
+      EXPECT_NE(table.status().message().find("authentication failed: rank 1 has"), std::string::npos)
+          << table.status().message();
+    }
+  }
+}
+
+TEST_F(GroupTest, SE03_StoresThatOthersCanWriteTellASecretFromAnother) {
+  const JobSecret first = *JobSecret::generate(), second = *JobSecret::generate();
+  for (const auto& secrets :
+       {std::vector<const JobSecret*>{&first, &second, &first}, std::vector<const JobSecret*>{&first, nullptr, &first},
+        std::vector<const JobSecret*>{nullptr, &first, nullptr}}) {
+    secrets_ = secrets;
+    const TimePoint start = SteadyClock::instance().now();
+    for (const auto& table : form({info("a"), info("b"), info("c")})) {
+      EXPECT_EQ(table.status().code(), StatusCode::kInvalidArgument) << table.status().to_string();
+      EXPECT_NE(table.status().message().find("authentication failed"), std::string::npos) << table.status().message();
+    }
+    EXPECT_LT(SteadyClock::instance().now() - start, std::chrono::seconds(5)) << "at once, not at the deadline";
+  }
+  secrets_ = {&first, &first, &first};
+  for (const auto& table : form({info("a"), info("b"), info("c")})) EXPECT_TRUE(table.ok());
 }
 
 TEST_F(GroupTest, MX_01_AnotherProtocolVersionIsRefusedAndBothAreNamed) {

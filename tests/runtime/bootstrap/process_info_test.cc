@@ -13,6 +13,8 @@ ProcessInfo sample() {
   info.network_id = "boot net";
   info.host_name = "node7";
   info.site = "oslo";
+  info.security = SecurityLevel::kSecured;
+  info.cipher = CipherKind::kChaCha20Poly1305;
   info.pid = 4711;
   info.transport = "libfabric";
   info.candidate_hosts = {"10.0.0.7", "2001:db8::7"};

@@ -167,16 +167,18 @@ ISTHMUS_EXPORT isthmus_status isthmus_store_create_callback(const isthmus_store_
                                                             isthmus_store** store);
 /* `path`: a file on a file system that all processes share; made when absent. */
 ISTHMUS_EXPORT isthmus_status isthmus_store_create_file(const char* path, isthmus_store** store);
-/* `address`: "host:port" of a rendezvous server. Waits up to timeout_ms for it to answer. */
-ISTHMUS_EXPORT isthmus_status isthmus_store_create_tcp(const char* address, int64_t timeout_ms, isthmus_store** store);
+/* `address`: "host:port" of a rendezvous server. Waits up to timeout_ms for it to answer. `options`: those of the
+ * runtime, for their job secret; NULL: none. INVALID_ARGUMENT: authentication failed. */
+ISTHMUS_EXPORT isthmus_status isthmus_store_create_tcp(const isthmus_options* options, const char* address,
+                                                       int64_t timeout_ms, isthmus_store** store);
 /* In this process: for worlds of threads. Stores of the same name share their keys. */
 ISTHMUS_EXPORT isthmus_status isthmus_store_create_memory(const char* name, isthmus_store** store);
 ISTHMUS_EXPORT void isthmus_store_destroy(isthmus_store* store);
 
-/* The server behind isthmus_store_create_tcp. `host`: numeric address to bind; `port` 0: any. */
+/* The server behind isthmus_store_create_tcp. `options`: as there; `host`: numeric address to bind; `port` 0: any. */
 typedef struct isthmus_rendezvous_server isthmus_rendezvous_server;
-ISTHMUS_EXPORT isthmus_status isthmus_rendezvous_server_start(const char* host, uint16_t port,
-                                                              isthmus_rendezvous_server** server);
+ISTHMUS_EXPORT isthmus_status isthmus_rendezvous_server_start(const isthmus_options* options, const char* host,
+                                                              uint16_t port, isthmus_rendezvous_server** server);
 /* "10.77.0.1:29500"; valid until the server is stopped. */
 ISTHMUS_EXPORT const char* isthmus_rendezvous_server_address(const isthmus_rendezvous_server* server);
 ISTHMUS_EXPORT void isthmus_rendezvous_server_stop(isthmus_rendezvous_server* server);
