@@ -76,8 +76,11 @@ class Bench(unittest.TestCase):
             self.assertEqual((row["ranks"], row["sites"], row["wrong"], row["op"]), (2, 2, 0, "sum"))
             self.assertGreaterEqual(row["lanes"], 1)
             self.assertTrue(row["congestion"])
-            self.assertAlmostEqual(row["algbw_bytes_per_sec"], row["size_bytes"] / row["time_us_p50"] * 1e6,
-                                   delta=0.01 * row["algbw_bytes_per_sec"])
+            self.assertAlmostEqual(
+                row["algbw_bytes_per_sec"],
+                row["size_bytes"] / row["time_us_p50"] * 1e6,
+                delta=0.01 * row["algbw_bytes_per_sec"],
+            )
             self.assertGreaterEqual(row["wan_sent_bytes"], 3 * 2 * row["size_bytes"])
 
     def test_every_case_with_the_variables_of_mpirun(self):
