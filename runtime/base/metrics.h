@@ -21,6 +21,9 @@ class Counter {
 struct Traffic {
   Counter sent_bytes;
   Counter received_bytes;
+  Counter resent_bytes;     // of sent_bytes: because the first copy was overdue or its lane died
+  Counter duplicate_bytes;  // of received_bytes: had arrived before
+  Counter bad_frames;       // damaged, or not from the peer
 };
 
 }  // namespace isthmus

@@ -47,11 +47,8 @@ Status missing_ranks(const RendezvousRound& round) {
   if (count == 0)
     return deadline_exceeded("forming \"{}\" ({}): every rank came, but rank 0 did not answer in time", round.group,
                              round.name);
-  const Result<std::string> refusal = round.store->last_refusal(epilogue());
-  const bool is_known = refusal.ok() && !refusal->empty();
-  return deadline_exceeded("forming \"{}\" ({}): {} of {} ranks did not come in time: rank {}{}{}", round.group,
-                           round.name, count, round.size, names, is_known ? "; the rendezvous server has refused " : "",
-                           is_known ? *refusal : "");
+  return deadline_exceeded("forming \"{}\" ({}): {} of {} ranks did not come in time: rank {}", round.group, round.name,
+                           count, round.size, names);
 }
 
 Result<std::string> make_answer(const RendezvousRound& round,

@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::uint64_t kWakeKey = 0, kListenerKey = 1, kFirstConnectionKey = 2;
 constexpr Duration kAcceptPause = std::chrono::milliseconds(100);  // after a failed accept (no descriptors are left)
-constexpr Duration kWarningInterval = std::chrono::seconds(1);
 constexpr Duration kDrainLimit = std::chrono::seconds(1);
 
 struct Connection {
@@ -81,8 +80,6 @@ class RendezvousServer::Loop {
         accept_again_ = SteadyClock::instance().now() + kAcceptPause;
         return;
       }
-      const std::string refusal = listener_->take_refusal();  // it logs by itself
-      if (!refusal.empty()) service_.note_refusal(refusal);
       if (*stream == nullptr) return;
       add_connection(std::move(stream).value());
     }
@@ -156,18 +153,9 @@ class RendezvousServer::Loop {
   void close(std::uint64_t key, const Status& why) {
     const auto found = connections_.find(key);
     log_debug("rendezvous server: {} ends: {}", found->second.stream->description(), why.message());
-    if (why.code() == StatusCode::kInvalidArgument) refused(why);  // it speaks TLS, and this server does not
     poller_.remove(found->second.stream->fd());
     service_.forget(key);
     connections_.erase(found);
-  }
-
-  void refused(const Status& why) {
-    service_.note_refusal(why.message());
-    const TimePoint now = SteadyClock::instance().now();
-    if (now < warn_at_) return;  // whoever reaches the port could fill the log
-    warn_at_ = now + kWarningInterval;
-    log_warning("rendezvous server {}: a connection was refused: {}", listener_->address(), why.message());
   }
 
   void check_times() {
@@ -202,7 +190,7 @@ class RendezvousServer::Loop {
   StoreService service_;
   std::unordered_map<std::uint64_t, Connection> connections_;
   std::uint64_t next_key_ = kFirstConnectionKey;
-  TimePoint accept_again_ = kNever, warn_at_ = TimePoint::min();
+  TimePoint accept_again_ = kNever;
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

@@ -33,7 +33,6 @@ class SealedStore final : public Store {
   }
   Status remove(std::string_view key, TimePoint deadline) override { return store_->remove(key, deadline); }
   Result<std::unique_ptr<Store>> clone() override;
-  Result<std::string> last_refusal(TimePoint deadline) override { return store_->last_refusal(deadline); }
   std::string server_host() const override { return store_->server_host(); }
 
  private:

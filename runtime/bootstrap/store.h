@@ -34,10 +34,6 @@ class Store {
   // An independent connection to the same service.
   virtual Result<std::unique_ptr<Store>> clone() = 0;
 
-  // Whom the service refused last and why, in words: the reason why a rank may be missing. Empty: nobody, or it does
-  // not know.
-  virtual Result<std::string> last_refusal(TimePoint) { return std::string(); }
-
   // The numeric address of the host that serves the keys; empty where there is none, or it is not known.
   virtual std::string server_host() const { return {}; }
 };

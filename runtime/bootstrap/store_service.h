@@ -14,9 +14,6 @@
 
 namespace isthmus {
 
-// Of the service itself: whom it refused last.
-inline constexpr std::string_view kRefusalKey = "\x01refused";
-
 class StoreService {
  public:
   struct Reply {
@@ -26,9 +23,6 @@ class StoreService {
 
   // Adds the answers that the request gives rise to: to it, and to gets that waited for its key.
   void handle(std::uint64_t connection, const StoreRequest& request, std::vector<Reply>* replies);
-
-  // The server refused somebody: kept under kRefusalKey.
-  void note_refusal(std::string_view text) { table_.set(kRefusalKey, text); }
 
   // The connection ended: nobody waits there any more.
   void forget(std::uint64_t connection);

@@ -6,7 +6,6 @@
 
 #include "runtime/base/socket_address.h"
 #include "runtime/bootstrap/process_info.h"
-#include "runtime/bootstrap/store_service.h"
 
 namespace isthmus {
 namespace {
@@ -119,11 +118,6 @@ Result<std::int64_t> TcpStore::add(std::string_view key, std::int64_t delta, Tim
 
 Status TcpStore::remove(std::string_view key, TimePoint deadline) {
   return ask(StoreCall::kRemove, key, "", 0, deadline).status();
-}
-
-Result<std::string> TcpStore::last_refusal(TimePoint deadline) {
-  ISTHMUS_ASSIGN_OR_RETURN(const bool any, contains(kRefusalKey, deadline));
-  return any ? get(kRefusalKey, deadline) : std::string();
 }
 
 std::string TcpStore::server_host() const {

@@ -26,7 +26,6 @@ class TcpStore final : public Store {
   Result<std::int64_t> add(std::string_view key, std::int64_t delta, TimePoint deadline) override;
   Status remove(std::string_view key, TimePoint deadline) override;
   Result<std::unique_ptr<Store>> clone() override;
-  Result<std::string> last_refusal(TimePoint deadline) override;
   std::string server_host() const override;
 
  private:

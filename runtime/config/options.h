@@ -24,12 +24,12 @@ struct Options {
   std::string transport = "libfabric";
   std::string algorithm = "auto";  // allreduce between sites: auto, exchange, direct, ring
   std::string site_tier = "auto";  // auto, shm, link
-  std::int64_t wan_lanes = 4;
+  std::int64_t wan_lanes = 0;
   std::string wan_congestion = "auto";  // auto, bbr, cubic, system
   std::int64_t chunk_bytes = 256 * 1024;
-  std::int64_t segment_bytes = 32 * 1024;
+  std::int64_t segment_bytes = 256 * 1024;
   std::int64_t eager_bytes = 1024 * 1024;
-  std::int64_t lane_window_bytes = 4 * 1024 * 1024;
+  std::int64_t lane_window_bytes = 16 * 1024 * 1024;
   std::int64_t reduce_threads = 1;
 
   // How long things may take

@@ -55,8 +55,6 @@ class ControlListener {
   virtual Result<std::unique_ptr<ControlStream>> accept() = 0;
   virtual int fd() const = 0;
   virtual const std::string& address() const = 0;  // what a peer gives to ControlNetwork::connect
-  // Whom it refused since the last call, and why, in words; empty: nobody. Only the last one is kept.
-  virtual std::string take_refusal() { return {}; }
 };
 
 // The make: where streams come from.
@@ -68,8 +66,7 @@ class ControlNetwork {
                                                           std::uint16_t port_low, std::uint16_t port_high) = 0;
   // Begins a stream without waiting for it: flush() returns false until it stands, then true. Errors of flush() and
   // receive() until then: unavailable (nobody listens there), deadline_exceeded (nobody answers), or what does not get
-  // better by waiting: invalid_argument (authentication failed), unsupported, corruption. May be called from any
-  // thread.
+  // better by waiting: invalid_argument (authentication failed), unsupported, corruption. May be called from any thread.
   virtual Result<std::unique_ptr<ControlStream>> dial(const std::string& address) = 0;
 
   // dial(), and waits until the stream stands, or the deadline.

@@ -99,9 +99,8 @@ void TlsListener::fail(Entry entry, const Status& why) {
     log_debug("{}: {}: {}", address(), entry->channel->description(), why.message());
     return end(entry);
   }
-  refusal_ = fmt::format("{}: {}", entry->channel->description(), why.message());
   if (now() >= warn_at_) {
-    log_warning("a connection to {} was refused: {}{}", address(), refusal_,
+    log_warning("a connection to {} was refused: {}: {}{}", address(), entry->channel->description(), why.message(),
                 unmentioned_count_ == 0 ? "" : fmt::format(" ({} more since the last such line)", unmentioned_count_));
     warn_at_ = now() + kWarningInterval;
     unmentioned_count_ = 0;

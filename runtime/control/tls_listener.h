@@ -6,7 +6,6 @@
 #include <list>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "runtime/control/control_stream.h"
@@ -29,7 +28,6 @@ class TlsListener final : public ControlListener {
   Result<std::unique_ptr<ControlStream>> accept() override;
   int fd() const override { return poller_.fd(); }
   const std::string& address() const override { return bound_.address; }
-  std::string take_refusal() override { return std::exchange(refusal_, {}); }
 
  private:
   struct Handshake {
@@ -64,7 +62,6 @@ class TlsListener final : public ControlListener {
   std::uint64_t next_key_ = 2;
   TimePoint warn_at_ = TimePoint::min();
   std::uint64_t unmentioned_count_ = 0;
-  std::string refusal_;
 };
 
 }  // namespace isthmus

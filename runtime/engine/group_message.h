@@ -14,12 +14,12 @@ namespace isthmus {
 enum class GroupMessageKind : std::uint8_t {
   kAbort = 1,  // flooded: the group is broken, with this status
   kLeave = 2,  // flooded: the sender has left the group on purpose, and all that it sent was acknowledged
-  kDial = 3,   // to one process: open the lanes of our link
+  kDial = 3,   // to one process: open lanes of our link until it has `group` of them
 };
 
 struct GroupMessage {
   GroupMessageKind kind = GroupMessageKind::kAbort;
-  std::uint64_t group = 0;
+  std::uint64_t group = 0;    // kDial: number of lanes
   std::uint64_t process = 0;  // whose message it is (a flooded one comes through others)
   Status status;              // kAbort
 };

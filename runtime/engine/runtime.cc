@@ -22,11 +22,12 @@ constexpr std::uint32_t kEpoch = 1;
 
 LinkSetOptions link_set_options(const Options& options) {
   LinkSetOptions result;
-  result.link.segment_bytes = static_cast<std::size_t>(options.segment_bytes);
-  result.link.lane_window_bytes = static_cast<std::uint64_t>(options.lane_window_bytes);
+  result.link.lane.max_segment_bytes = static_cast<std::size_t>(options.segment_bytes);
+  result.link.lane.max_window_bytes = static_cast<std::uint64_t>(options.lane_window_bytes);
   result.link.eager.per_operation_bytes = static_cast<std::uint64_t>(options.eager_bytes);
   result.link.eager.total_bytes = 16 * result.link.eager.per_operation_bytes;
-  result.lanes = static_cast<int>(options.wan_lanes);
+  if (options.wan_lanes > 0)
+    result.link.first_lanes = result.link.most_lanes = std::max(1, static_cast<int>(options.wan_lanes) - 1);
   result.reach_limit = std::chrono::milliseconds(options.link_grace_ms);
   result.epoch = kEpoch;
   return result;
@@ -84,9 +85,10 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options, Runtime
       runtime->mesh_, PeerMesh::create(mesh_options(options), runtime->control_.get(), self.process, runtime.get()));
   runtime->loop_->set_links(std::make_unique<LinkSet>(link_set_options(options), runtime->clock_,
                                                       std::move(seams.transport), self.process, &runtime->counters_.wan,
-                                                      [mesh = runtime->mesh_.get()](ProcessId peer) {
+                                                      [mesh = runtime->mesh_.get()](ProcessId peer, int lanes) {
                                                         GroupMessage dial;
                                                         dial.kind = GroupMessageKind::kDial;
+                                                        dial.group = static_cast<std::uint64_t>(lanes);
                                                         mesh->send(peer, encode_group_message(dial));
                                                       }));
   runtime->loop_->start();
@@ -302,7 +304,8 @@ void Runtime::on_message(ProcessId from, std::string_view text) {
 }
 
 void Runtime::on_group_message(ProcessId from, const GroupMessage& message) {
-  if (message.kind == GroupMessageKind::kDial) return loop_->links().dial(from);
+  if (message.kind == GroupMessageKind::kDial)
+    return loop_->links().dial(from, static_cast<int>(std::min<std::uint64_t>(message.group, 1024)));
   const auto found = loop_->groups().find(message.group);
   if (message.kind == GroupMessageKind::kLeave) {
     if (found != loop_->groups().end()) found->second->member_left(message.process);

@@ -15,21 +15,21 @@ namespace isthmus {
 
 inline constexpr std::uint32_t kFrameMagic = 0x54534949;  // "IIST" on the wire
 inline constexpr std::uint8_t kFrameVersion = 1;
-inline constexpr std::size_t kFrameHeaderBytes = 88;
+inline constexpr std::size_t kFrameHeaderBytes = 96;
 inline constexpr std::uint32_t kMaxRound = 1u << 24;
 
 enum class FrameType : std::uint8_t {
   kData = 1,    // a segment of a transfer
   kCredit = 2,  // the operation is open at the sender of this frame, which takes `offset` bytes of it in all
-  kAck = 3,     // which segments arrived; has no segment number of its own
+  kAck = 3,     // which segments arrived
 };
 
 struct FrameHeader {
   FrameType type = FrameType::kData;
   std::uint64_t session = 0;         // one incarnation of the link
   std::uint32_t epoch = 0;           // membership of the world
-  std::uint32_t key_generation = 0;  // 0: not sealed
-  std::uint64_t segment = 0;         // number of this segment on the link, from 1; kAck: 0
+  std::uint32_t key_generation = 0;  // 0: not sealed; otherwise it follows from the segment's number
+  std::uint64_t segment = 0;         // number of this segment on the link, from 1; acknowledgements count apart
   OperationKey operation;
   std::uint32_t round = 0;
   std::uint8_t codec = 0;             // 0: none
@@ -38,6 +38,7 @@ struct FrameHeader {
   std::uint64_t transfer_bytes = 0;   // kData: raw length of the whole transfer
   std::uint32_t raw_bytes = 0;        // kData: length of the payload before encoding
   std::uint32_t encoded_bytes = 0;    // length of the payload that follows
+  std::uint32_t sent_us = 0;          // the sender's clock when the segment was first sent, modulo 2^32
 };
 
 // Writes exactly kFrameHeaderBytes.
@@ -49,7 +50,16 @@ struct Frame {
   ConstBytes payload;           // into the message
 };
 
-// Checks everything that can be checked without state. corruption: names the field and its value.
+// `message`: header, descriptor and payload, opened, without its trailer (frame_seal.h). Checks everything that can be
+// checked without state. corruption: names the field and its value.
 Result<Frame> decode_frame(ConstBytes message);
+
+// What a seal is bound to; read before the frame is known to be the peer's. `message` holds a whole header.
+struct FrameNumber {
+  FrameType type = FrameType::kData;
+  std::uint32_t key_generation = 0;
+  std::uint64_t segment = 0;
+};
+Result<FrameNumber> decode_frame_number(ConstBytes message);
 
 }  // namespace isthmus

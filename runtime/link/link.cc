@@ -8,10 +8,22 @@
 namespace isthmus {
 namespace {
 
-// Of one pump(): bounds the time that the progress thread spends copying (about 1 ms).
-constexpr int kMaxFramesPerPump = 64;
+// Of one pump(): bounds the time that the progress thread spends copying and sealing (about 1 ms).
+constexpr std::size_t kMaxBytesPerPump = 2 * 1024 * 1024;
+// How often overdue segments are looked for, and how many of the oldest are looked at.
+constexpr Duration kOverdueInterval = std::chrono::milliseconds(5);
+constexpr std::size_t kOverdueLooks = 256;
+// Overdue by this many times the lane's patience: goes again even before new segments.
+constexpr int kLongOverdue = 4;
+// While segments leave, so often something small does too, by which the peer sees the queue.
+constexpr Duration kProbeInterval = std::chrono::milliseconds(10);
+constexpr Duration kMinPathPatience = std::chrono::seconds(1);
 
 std::uint64_t token_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+std::size_t max_frame_bytes(const LaneLimits& limits) {
+  return kFrameHeaderBytes + kMaxDescriptorBytes + limits.max_segment_bytes + FrameSeal::kMaxTrailerBytes;
+}
 
 }  // namespace
 
@@ -23,7 +35,14 @@ Link::Link(const LinkOptions& options, const Clock* clock, Transport* transport,
       transport_(transport),
       traffic_(traffic),
       name_(std::move(name)),
-      epoch_(epoch) {}
+      epoch_(epoch),
+      sent_(max_frame_bytes(options.lane)),
+      lane_count_(options.first_lanes, options.most_lanes) {}
+
+void Link::begin_session(std::uint64_t session, FrameSeal seal) {
+  session_ = session;
+  seal_ = std::move(seal);
+}
 
 // ---------------------------------------------------------------------------------------------------- lanes
 
@@ -32,18 +51,17 @@ Link::Lane* Link::find_lane(LaneId id) {
   return found == lanes_.end() ? nullptr : &*found;
 }
 
-const std::vector<LaneId> Link::lane_ids() const {
+std::vector<LaneId> Link::lane_ids() const {
   std::vector<LaneId> ids;
   for (const Lane& lane : lanes_) ids.push_back(lane.id);
   return ids;
 }
 
-void Link::lane_up(LaneId id) {
-  Lane& lane = lanes_.emplace_back();
-  lane.id = id;
+void Link::lane_up(LaneId id, std::uint32_t serial) {
+  Lane& lane = lanes_.emplace_back(id, serial, LaneMeter(options_.lane), LaneDelayMeter());
   for (int i = 0; i < kReceiveBuffersPerLane; ++i) {
     lane.buffers.push_back(std::make_unique<ReceiveBuffer>());
-    lane.buffers.back()->bytes.resize(kFrameHeaderBytes + kMaxDescriptorBytes + options_.segment_bytes);
+    lane.buffers.back()->bytes.resize(max_frame_bytes(options_.lane));
     post_receive(lane, lane.buffers.back().get());
   }
   acknowledge_at_ = TimePoint::min();  // tells a peer that lost a lane what it need not send again
@@ -56,24 +74,21 @@ void Link::post_receive(Lane& lane, ReceiveBuffer* buffer) {
 }
 
 void Link::lane_down(LaneId id) {
-  for (auto lane = lanes_.begin(); lane != lanes_.end(); ++lane) {
-    if (lane->id != id) continue;
-    lanes_.erase(lane);
-    break;
-  }
+  std::erase_if(lanes_, [&](const Lane& lane) { return lane.id == id; });
   // In the order of their numbers, and before anything new.
-  for (auto frame = unacknowledged_.rbegin(); frame != unacknowledged_.rend(); ++frame) {
-    if (*frame == nullptr || (*frame)->lane != id) continue;
-    (*frame)->lane = 0;
-    waiting_.push_front(*frame);
+  for (auto frame = sent_.kept().rbegin(); frame != sent_.kept().rend(); ++frame) {
+    if (*frame == nullptr || !(*frame)->is_on(id)) continue;
+    for (FrameCopy& copy : (*frame)->copies)
+      if (copy.lane == id) copy = {};
+    if (!(*frame)->has_lane()) waiting_.push_front(*frame);
   }
 }
 
 void Link::on_sent(LaneId id, std::uint64_t token) {
   auto* frame = reinterpret_cast<OutFrame*>(static_cast<std::uintptr_t>(token));
-  frame->posted = false;
+  --frame->posted;
   if (Lane* lane = find_lane(id)) lane->is_full = false;
-  if (frame->acknowledged || frame->segment == 0) release(frame);
+  if (frame->posted == 0 && (frame->is_acknowledged || frame->segment == 0)) sent_.release(frame);
 }
 
 void Link::on_received(LaneId id, std::uint64_t token, std::size_t bytes, const Status& status) {
@@ -81,7 +96,10 @@ void Link::on_received(LaneId id, std::uint64_t token, std::size_t bytes, const 
   if (!status.ok() || lane == nullptr || !status_.ok()) return;
   auto* buffer = reinterpret_cast<ReceiveBuffer*>(static_cast<std::uintptr_t>(token));
   traffic_->received_bytes.add(bytes);
-  const Status outcome = on_frame(ConstBytes(buffer->bytes).first(bytes));
+  const Result<ConstBytes> frame = seal_.open(MutableBytes(buffer->bytes).first(bytes));
+  if (!frame.ok()) return on_bad_frame(id, frame.status());
+  heard_at_ = clock_->now();
+  const Status outcome = on_frame(*lane, *frame);
   if (!outcome.ok()) {
     fail(outcome.with_context(fmt::format("link to {}", name_)));
     return;
@@ -90,18 +108,29 @@ void Link::on_received(LaneId id, std::uint64_t token, std::size_t bytes, const 
   if (lane != nullptr) post_receive(*lane, buffer);
 }
 
+// Damaged on the way, or not from the peer: neither ends the link, and what the peer's link put there comes again.
+void Link::on_bad_frame(LaneId id, const Status& why) {
+  traffic_->bad_frames.add(1);
+  log_warning("a lane to {} is closed: {}", name_, why.to_string());
+  transport_->close(id);
+}
+
 // ---------------------------------------------------------------------------------------------------- receiving
 
-Status Link::on_frame(ConstBytes message) {
+Status Link::on_frame(Lane& lane, ConstBytes message) {
   ISTHMUS_ASSIGN_OR_RETURN(const Frame frame, decode_frame(message));
   if (frame.header.session != session_)
     return corruption("frame of session {:#x} on a link of session {:#x}", frame.header.session, session_);
   if (frame.header.epoch != epoch_) return corruption("frame of epoch {}, this is {}", frame.header.epoch, epoch_);
+  note_delay(lane, frame.header.sent_us);
   if (frame.header.type == FrameType::kAck) return on_acknowledgement(frame);
 
   switch (arrived_.arrive(frame.header.segment)) {
     case ReceiveWindow::Arrival::kTooFar: return corruption("segment {} is too far ahead", frame.header.segment);
-    case ReceiveWindow::Arrival::kDuplicate: acknowledge_at_ = TimePoint::min(); return Status();
+    case ReceiveWindow::Arrival::kDuplicate:
+      traffic_->duplicate_bytes.add(message.size());
+      acknowledge_at_ = TimePoint::min();
+      return Status();
     case ReceiveWindow::Arrival::kNew: break;
   }
   ++arrivals_to_acknowledge_;
@@ -115,80 +144,112 @@ Status Link::on_frame(ConstBytes message) {
 
 Status Link::on_acknowledgement(const Frame& frame) {
   ISTHMUS_ASSIGN_OR_RETURN(const Acknowledgement ack, decode_acknowledgement(frame.payload));
-  const std::uint64_t last = ack.ranges.empty() ? ack.cumulative : ack.ranges.back().last;
-  if (last >= next_segment_)
-    return corruption("segment {} acknowledged, {} was the last sent", last, next_segment_ - 1);
-  for (const SegmentRange& range : ack.ranges) {
-    for (std::uint64_t segment = std::max(range.first, first_unacknowledged_); segment <= range.last; ++segment) {
-      OutFrame*& slot = unacknowledged_[segment - first_unacknowledged_];
-      if (slot != nullptr) acknowledge(std::exchange(slot, nullptr));
-    }
-  }
-  while (!unacknowledged_.empty() && (first_unacknowledged_ <= ack.cumulative || unacknowledged_.front() == nullptr)) {
-    OutFrame* frame_done = unacknowledged_.front();
-    unacknowledged_.pop_front();
-    ++first_unacknowledged_;
-    if (frame_done != nullptr) acknowledge(frame_done);
-  }
-  return Status();
+  const TimePoint now = clock_->now();
+  for (const LaneDelay& delay : ack.delays)
+    for (Lane& lane : lanes_)
+      if (lane.serial == delay.lane_serial) lane.delay.report(delay.delay_us, now);
+  return sent_.acknowledge(ack, [this](OutFrame* done) { acknowledged(done); });
 }
 
-void Link::acknowledge(OutFrame* frame) {
-  frame->acknowledged = true;
-  if (Lane* lane = find_lane(frame->lane)) lane->in_flight_bytes -= frame->bytes.size();
-  if (frame->lane == 0) std::erase(waiting_, frame);
-  if (!frame->posted) release(frame);
+std::uint32_t Link::now_us() const {
+  const auto since_start = clock_->now().time_since_epoch();
+  return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::microseconds>(since_start).count());
+}
+
+void Link::note_delay(Lane& lane, std::uint32_t sent_us) {
+  const std::uint32_t delay_us = now_us() - sent_us;
+  if (lane.owes_report && static_cast<std::int32_t>(delay_us - lane.delay_us) >= 0) return;
+  lane.owes_report = true;
+  lane.delay_us = delay_us;
+}
+
+std::string Link::acknowledgement_body() {
+  Acknowledgement ack = arrived_.acknowledgement();
+  for (Lane& lane : lanes_) {
+    if (!lane.owes_report || ack.delays.size() == kMaxAckDelays) continue;
+    ack.delays.push_back({lane.serial, lane.delay_us});
+    lane.owes_report = false;
+  }
+  return encode_acknowledgement(ack);
+}
+
+void Link::acknowledged(OutFrame* frame) {
+  const TimePoint now = clock_->now();
+  const std::size_t bytes = frame->bytes.size();
+  frame->is_acknowledged = true;
+  delivered_bytes_ += bytes;
+  pacer_.arrived(bytes);
+  if (!frame->has_lane()) std::erase(waiting_, frame);
+  for (FrameCopy& copy : frame->copies) {
+    Lane* lane = find_lane(copy.lane);
+    if (lane == nullptr) continue;
+    if (frame->was_resent)
+      lane->meter.forget(bytes);  // which copy it was cannot be told (Karn and Partridge, 1987)
+    else
+      lane->meter.arrive(copy.departed, bytes, now);
+  }
+  if (frame->posted == 0) sent_.release(frame);
+}
+
+TimePoint Link::silent_since() const { return sent_.empty() ? kNever : std::max(heard_at_, owing_since_); }
+
+Duration Link::patience() const {
+  Duration longest = kMinPathPatience;
+  for (const Lane& lane : lanes_) longest = std::max(longest, 2 * (lane.meter.overdue_at(TimePoint()) - TimePoint()));
+  return longest;
 }
 
 // ---------------------------------------------------------------------------------------------------- sending
 
-Link::OutFrame* Link::take_frame(std::size_t bytes) {
-  if (free_frames_.empty()) {
-    frames_.push_back(std::make_unique<OutFrame>());
-    frames_.back()->bytes.reserve(kFrameHeaderBytes + kMaxDescriptorBytes + options_.segment_bytes);
-    free_frames_.push_back(frames_.back().get());
-  }
-  OutFrame* frame = free_frames_.back();
-  free_frames_.pop_back();
-  frame->bytes.resize(bytes);
-  frame->segment = 0;
-  frame->lane = 0;
-  frame->posted = frame->acknowledged = false;
-  return frame;
+std::span<Link::Lane> Link::data_lanes() {
+  const std::size_t first = lanes_.size() > 1 ? 1 : 0;
+  const std::size_t count = std::min(lanes_.size() - first, static_cast<std::size_t>(lane_count_.count()));
+  return std::span(lanes_).subspan(first, count);
 }
 
-void Link::release(OutFrame* frame) { free_frames_.push_back(frame); }
-
-Link::Lane* Link::lane_with_room() {
+Link::Lane* Link::lane_with_room(LaneId except) {
   Lane* best = nullptr;
-  for (Lane& lane : lanes_) {
-    if (lane.is_full || lane.in_flight_bytes >= options_.lane_window_bytes) continue;
-    if (best == nullptr || lane.in_flight_bytes < best->in_flight_bytes) best = &lane;
+  for (Lane& lane : data_lanes()) {
+    if (lane.is_full || lane.id == except || !lane.meter.has_room()) continue;
+    if (best == nullptr || lane.meter.fullness() < best->meter.fullness()) best = &lane;
   }
   return best;
 }
 
-// The next frame to post, numbered and kept; nullptr: nothing may be sent.
-Link::OutFrame* Link::next_frame() {
+Link::Lane* Link::lane_for_control() {
+  for (Lane& lane : lanes_)
+    if (!lane.is_full) return &lane;
+  return nullptr;
+}
+
+// The next frame for a lane, numbered, sealed and kept; nullptr: nothing may be sent.
+OutFrame* Link::next_frame(const Lane& lane) {
   if (!waiting_.empty()) {
     OutFrame* frame = waiting_.front();
-    if (frame->posted) return nullptr;  // its dead lane has not returned the buffer yet
+    if (frame->posted > 0) return nullptr;  // its dead lane has not returned the buffer yet
     waiting_.pop_front();
     return frame;
   }
   OutboundSegment segment;
-  if (!outbound_.next(options_.segment_bytes, &segment)) return nullptr;
-  segment.header.session = session_;
-  segment.header.epoch = epoch_;
-  segment.header.segment = next_segment_;
-  OutFrame* frame = take_frame(kFrameHeaderBytes + segment.descriptor.size() + segment.payload.size());
-  frame->segment = next_segment_++;
-  encode_frame_header(segment.header, frame->bytes.data());
+  if (!outbound_.next(lane.meter.segment_bytes(), &segment)) return nullptr;
+  return frame_of(segment);
+}
+
+OutFrame* Link::frame_of(const OutboundSegment& segment) {
+  if (sent_.empty()) owing_since_ = clock_->now();
+  OutFrame* frame =
+      sent_.take(kFrameHeaderBytes + segment.descriptor.size() + segment.payload.size() + seal_.trailer_bytes());
+  FrameHeader header = segment.header;
+  header.session = session_;
+  header.epoch = epoch_;
+  header.segment = sent_.keep(frame);
+  header.sent_us = now_us();
   std::byte* body = frame->bytes.data() + kFrameHeaderBytes;
   if (!segment.descriptor.empty()) std::memcpy(body, segment.descriptor.data(), segment.descriptor.size());
   if (!segment.payload.empty())
     std::memcpy(body + segment.descriptor.size(), segment.payload.data(), segment.payload.size());
-  unacknowledged_.push_back(frame);
+  const Status sealed = seal_.seal(header, frame->bytes);
+  if (!sealed.ok()) fail(sealed.with_context(fmt::format("link to {}", name_)));
   outbound_.segment_taken();
   return frame;
 }
@@ -198,54 +259,154 @@ bool Link::post(Lane& lane, OutFrame* frame) {
     lane.is_full = true;  // a lane that is down is removed by its event
     return false;
   }
-  frame->posted = true;
+  ++frame->posted;
   traffic_->sent_bytes.add(frame->bytes.size());
-  if (frame->segment != 0) {
-    frame->lane = lane.id;
-    lane.in_flight_bytes += frame->bytes.size();
-  }
+  if (frame->segment == 0) return true;
+  if (probe_at_ == kNever) probe_at_ = clock_->now() + kProbeInterval;
+  FrameCopy& copy = frame->copies[frame->copies[0].lane == 0 ? 0 : 1];
+  copy.lane = lane.id;
+  copy.departed = clock_->now();
+  lane.meter.depart(frame->bytes.size());
   return true;
 }
 
 bool Link::send_acknowledgement() {
-  Lane* lane = lane_with_room();
-  for (Lane& other : lanes_)
-    if (lane == nullptr && !other.is_full) lane = &other;
+  Lane* lane = lane_for_control();
   if (lane == nullptr) return false;
-  const std::string body = encode_acknowledgement(arrived_.acknowledgement());
+  const std::string body = acknowledgement_body();
   FrameHeader header;
   header.type = FrameType::kAck;
   header.session = session_;
   header.epoch = epoch_;
+  header.segment = next_acknowledgement_++;
+  header.sent_us = now_us();
   header.raw_bytes = header.encoded_bytes = static_cast<std::uint32_t>(body.size());
-  OutFrame* frame = take_frame(kFrameHeaderBytes + body.size());
-  encode_frame_header(header, frame->bytes.data());
+  OutFrame* frame = sent_.take(kFrameHeaderBytes + body.size() + seal_.trailer_bytes());
   std::memcpy(frame->bytes.data() + kFrameHeaderBytes, body.data(), body.size());
+  const Status sealed = seal_.seal(header, frame->bytes);
+  if (!sealed.ok()) fail(sealed.with_context(fmt::format("link to {}", name_)));
   if (!post(*lane, frame)) {
-    release(frame);
+    sent_.release(frame);
     return false;
   }
   arrivals_to_acknowledge_ = 0;
-  acknowledge_at_ = kNever;
+  acknowledge_at_ = probe_at_ = kNever;
   return true;
 }
 
-bool Link::pump() {
-  if (!status_.ok() || lanes_.empty()) return false;
+// ---------------------------------------------------------------------------------------------------- overdue
+
+void Link::drop_copy(OutFrame* frame, FrameCopy& copy) {
+  if (Lane* lane = find_lane(copy.lane)) lane->meter.forget(frame->bytes.size());
+  copy = {};
+}
+
+bool Link::resend(OutFrame* frame, TimePoint now, bool only_long) {
+  FrameCopy& first = frame->copies[0];
+  FrameCopy& second = frame->copies[1];
+  for (const FrameCopy& copy : frame->copies) {  // every copy must be overdue
+    const Lane* lane = find_lane(copy.lane);
+    if (lane == nullptr) continue;
+    const Duration patience = lane->meter.overdue_at(copy.departed) - copy.departed;
+    if (now - copy.departed < (only_long ? kLongOverdue : 1) * patience) return false;
+  }
+  const LaneId newest = second.lane != 0 ? second.lane : first.lane;
+  Lane* lane = lane_with_room(newest);
+  if (lane == nullptr || frame->is_on(lane->id)) return false;
+  if (first.lane != 0 && second.lane != 0) drop_copy(frame, first);
+  if (!post(*lane, frame)) {
+    if (first.lane == 0) std::swap(first, second);
+    return false;
+  }
+  if (first.departed > second.departed && second.lane != 0) std::swap(first, second);
+  frame->was_resent = true;
+  traffic_->resent_bytes.add(frame->bytes.size());
+  return true;
+}
+
+bool Link::resend_overdue(bool only_long) {
+  const TimePoint now = clock_->now();
+  bool any = false;
+  std::size_t looks = 0;
+  for (OutFrame* frame : sent_.kept()) {
+    if (++looks > kOverdueLooks) break;
+    if (frame != nullptr && frame->has_lane()) any |= resend(frame, now, only_long);
+  }
+  return any;
+}
+
+// ---------------------------------------------------------------------------------------------------- pump
+
+bool Link::pump_credits() {
   bool did_something = false;
-  if (arrivals_to_acknowledge_ >= kAckEvery || (acknowledge_at_ != kNever && clock_->now() >= acknowledge_at_))
-    did_something = send_acknowledgement();
-  for (int i = 0; i < kMaxFramesPerPump; ++i) {
-    Lane* lane = lane_with_room();
-    if (lane == nullptr) break;
-    OutFrame* frame = next_frame();
-    if (frame == nullptr) break;
+  OutboundSegment credit;
+  Lane* lane = nullptr;
+  while (outbound_.has_credits() && (lane = lane_for_control()) != nullptr && outbound_.next(0, &credit)) {
+    OutFrame* frame = frame_of(credit);
+    if (!status_.ok()) break;
     if (!post(*lane, frame)) waiting_.push_front(frame);
     did_something = true;
   }
   return did_something;
 }
 
-TimePoint Link::next_due() const { return lanes_.empty() || !status_.ok() ? kNever : acknowledge_at_; }
+bool Link::pump_frames(TimePoint now) {
+  bool did_something = false, is_backlogged = false;
+  std::size_t bytes = 0;
+  Lane* lane = nullptr;
+  for (;;) {
+    lane = lane_with_room();
+    is_backlogged = !outbound_.empty() || !waiting_.empty();
+    if (lane == nullptr || bytes >= kMaxBytesPerPump || !pacer_.may_send(now)) break;
+    OutFrame* frame = next_frame(*lane);
+    if (frame == nullptr || !status_.ok()) {
+      is_backlogged = false;
+      break;
+    }
+    if (!post(*lane, frame)) waiting_.push_front(frame);
+    pacer_.sent(frame->bytes.size(), now);
+    bytes += frame->bytes.size();
+    did_something = true;
+  }
+  pacer_.note_backlog(is_backlogged);
+  if (data_lanes().size() > 1 && !sent_.empty() && now >= look_for_overdue_at_) {
+    look_for_overdue_at_ = now + kOverdueInterval;
+    did_something |= resend_overdue(is_backlogged);
+  }
+  const bool are_lanes_limit = is_backlogged && lane == nullptr && pacer_.may_send(now);
+  lane_count_.observe(delivered_bytes_, are_lanes_limit, static_cast<int>(data_lanes().size()),
+                      data_lanes().front().meter.round_trip(), now);
+  return did_something;
+}
+
+// The queue is seen by the small frames of the first lane: nothing of ours waits before them in a socket, and of many
+// in an epoch the luckiest was not held back by a loss.
+void Link::pace(TimePoint now) {
+  const Duration round_trip = data_lanes().front().meter.round_trip();
+  if (!pacer_.is_epoch_over(round_trip, now)) return;
+  LaneDelayMeter& delay = lanes_.front().delay;
+  if (pacer_.end_epoch(delay.has_queue() ? delay.queue() : Duration(-1), round_trip, now)) delay.take_as_base();
+  delay.next_epoch();
+}
+
+bool Link::pump() {
+  if (!status_.ok() || lanes_.empty()) return false;
+  const TimePoint now = clock_->now();
+  bool did_something = false;
+  if (arrivals_to_acknowledge_ >= kAckEvery || now >= std::min(acknowledge_at_, probe_at_))
+    did_something = send_acknowledgement();
+  did_something |= pump_credits();
+  if (!status_.ok()) return did_something;
+  pace(now);
+  return pump_frames(now) || did_something;
+}
+
+TimePoint Link::next_due() const {
+  if (lanes_.empty() || !status_.ok()) return kNever;
+  TimePoint due = std::min(acknowledge_at_, probe_at_);
+  if (lanes_.size() > 2 && !sent_.empty()) due = std::min(due, look_for_overdue_at_);
+  if (!drained() && !pacer_.may_send(clock_->now())) due = std::min(due, pacer_.next_send_at());
+  return due;
+}
 
 }  // namespace isthmus

@@ -44,6 +44,7 @@ class Outbound {
   // The segment that next() returned was copied: moves on, and reports on_sent when it was the last of its transfer.
   void segment_taken();
 
+  bool has_credits() const { return !credits_.empty(); }
   bool empty() const { return credits_.empty() && queued_transfers_ == 0; }
 
  private:

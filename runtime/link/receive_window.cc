@@ -6,10 +6,15 @@ std::string encode_acknowledgement(const Acknowledgement& ack) {
   std::string bytes;
   ByteWriter writer(&bytes);
   writer.put(ack.cumulative);
-  writer.put(static_cast<std::uint32_t>(ack.ranges.size()));
+  writer.put(static_cast<std::uint16_t>(ack.ranges.size()));
+  writer.put(static_cast<std::uint16_t>(ack.delays.size()));
   for (const SegmentRange& range : ack.ranges) {
     writer.put(range.first);
     writer.put(range.last);
+  }
+  for (const LaneDelay& delay : ack.delays) {
+    writer.put(delay.lane_serial);
+    writer.put(delay.delay_us);
   }
   return bytes;
 }
@@ -18,10 +23,12 @@ Result<Acknowledgement> decode_acknowledgement(ConstBytes bytes) {
   ByteReader reader(bytes);
   Acknowledgement ack;
   ack.cumulative = reader.get<std::uint64_t>();
-  const auto count = reader.get<std::uint32_t>();
-  if (!reader.ok() || count > kMaxAckRanges) return corruption("acknowledgement with {} ranges", count);
+  const auto count = reader.get<std::uint16_t>();
+  const auto delays = reader.get<std::uint16_t>();
+  if (!reader.ok() || count > kMaxAckRanges || delays > kMaxAckDelays)
+    return corruption("acknowledgement with {} ranges and {} delays", count, delays);
   std::uint64_t after = ack.cumulative;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (int i = 0; i < count; ++i) {
     SegmentRange range;
     range.first = reader.get<std::uint64_t>();
     range.last = reader.get<std::uint64_t>();
@@ -30,7 +37,13 @@ Result<Acknowledgement> decode_acknowledgement(ConstBytes bytes) {
     after = range.last;
     ack.ranges.push_back(range);
   }
-  if (!reader.at_end()) return corruption("acknowledgement of {} bytes is too long", bytes.size());
+  for (int i = 0; i < delays; ++i) {
+    LaneDelay delay;
+    delay.lane_serial = reader.get<std::uint32_t>();
+    delay.delay_us = reader.get<std::uint32_t>();
+    ack.delays.push_back(delay);
+  }
+  if (!reader.at_end()) return corruption("acknowledgement of {} bytes has another length", bytes.size());
   return ack;
 }
 

@@ -18,12 +18,19 @@ struct SegmentRange {
   std::uint64_t first = 0, last = 0;  // inclusive
 };
 
+// The least one-way delay of the segments that came over a lane since the last report: the receiver's clock minus the
+// sender's, in microseconds modulo 2^32.
+struct LaneDelay {
+  std::uint32_t lane_serial = 0, delay_us = 0;
+};
+
 // Body of a kAck frame: everything up to `cumulative` arrived, and the ranges, ascending, beyond it.
 struct Acknowledgement {
   std::uint64_t cumulative = 0;
   std::vector<SegmentRange> ranges;
+  std::vector<LaneDelay> delays;
 };
-inline constexpr std::size_t kMaxAckRanges = 32;
+inline constexpr std::size_t kMaxAckRanges = 32, kMaxAckDelays = 64;
 
 std::string encode_acknowledgement(const Acknowledgement& ack);
 Result<Acknowledgement> decode_acknowledgement(ConstBytes bytes);

@@ -25,7 +25,7 @@ using LaneId = std::uint64_t;
 
 // Messages are at most this long on every adapter, and a greeting (see connect) at most kMaxGreetingBytes.
 inline constexpr std::size_t kMaxMessageBytes = 4 * 1024 * 1024;
-inline constexpr std::size_t kMaxGreetingBytes = 48;
+inline constexpr std::size_t kMaxGreetingBytes = 64;
 
 struct TransportCapabilities {
   std::string name;             // "libfabric"

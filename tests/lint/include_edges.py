@@ -47,6 +47,7 @@ ANYTHING = ("tests", "benchmarks")
 FENCES = {
     r"rdma/": {"runtime/transport/libfabric"},
     r"(ucp|uct|ucs|ucc)/": {"runtime/transport/ucx"},
+    r"xxh": {"runtime/link"},
     r"openssl/": {"runtime/security", "runtime/control"},
     r"nccl": {"collectives/local"},
     r"mpi(\.h|-ext\.h|/)": {"bindings/mpi"},

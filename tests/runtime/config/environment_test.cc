@@ -43,7 +43,7 @@ TEST(Environment, BadValueNamesVariableValueAndRange) {
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("ISTHMUS_WAN_LANES"));
   EXPECT_THAT(status.message(), HasSubstr("4000"));
-  EXPECT_THAT(status.message(), HasSubstr("1..64"));
+  EXPECT_THAT(status.message(), HasSubstr("0..64"));
 }
 
 TEST(Environment, UnknownNameGetsTheNearestOne) {

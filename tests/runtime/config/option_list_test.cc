@@ -22,7 +22,7 @@ TEST(OptionList, TextHasEveryOptionWithItsValue) {
     EXPECT_THAT(page, HasSubstr(std::string(row.variable)));
     EXPECT_THAT(page, HasSubstr(std::string(row.sentence)));
   }
-  EXPECT_THAT(page, HasSubstr("wan_lanes = 9   [default: 4]"));
+  EXPECT_THAT(page, HasSubstr("wan_lanes = 9   [default: 0]"));
   EXPECT_THAT(page, HasSubstr("chunk_bytes = 262144\n"));
   EXPECT_THAT(page, HasSubstr("secret = (set)"));
   EXPECT_THAT(page, Not(HasSubstr("marker")));

@@ -47,8 +47,8 @@ TEST(OptionTable, TypesAndRangesReadWell) {
   EXPECT_EQ(option_type(*find_option("transport")), "choice");
   EXPECT_EQ(option_type(*find_option("wan_lanes")), "integer");
   EXPECT_EQ(option_range(*find_option("site_tier")), "auto, shm, link");
-  EXPECT_EQ(option_range(*find_option("wan_lanes")), "1..64");
-  EXPECT_EQ(option_default(*find_option("segment_bytes")), "32768");
+  EXPECT_EQ(option_range(*find_option("wan_lanes")), "0..64");
+  EXPECT_EQ(option_default(*find_option("segment_bytes")), "262144");
 }
 
 // One field per row: a struct that grew without its row is found by its size.

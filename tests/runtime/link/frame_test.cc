@@ -19,6 +19,7 @@ FrameHeader sample_header() {
   h.offset = 4;
   h.transfer_bytes = 7;
   h.raw_bytes = h.encoded_bytes = 3;
+  h.sent_us = 0x12345678;
   return h;
 }
 
@@ -57,6 +58,8 @@ TEST(Frame, GoldenDataFrame) {
             "0700000000000000"
             "03000000"
             "03000000"
+            "78563412"
+            "00000000"
             "6465"
             "616263");
 }
@@ -95,13 +98,13 @@ TEST_P(FrameRefused, NamesTheField) {
 INSTANTIATE_TEST_SUITE_P(Fields, FrameRefused,
                          testing::Values(BadFrame{"Magic", 0, 1, "starts with"}, BadFrame{"Version", 4, 2, "version 2"},
                                          BadFrame{"Type", 5, 9, "type 9"}, BadFrame{"Flags", 6, 1, "reserved"},
-                                         BadFrame{"Sealed", 20, 1, "sealed"},
                                          BadFrame{"NoSegment", 24, 0, "segment number 0"},
                                          BadFrame{"Round", 59, 1, "round"}, BadFrame{"Codec", 60, 3, "codec 3"},
                                          BadFrame{"Descriptor", 61, 65, "descriptor of 65"},
                                          BadFrame{"Offset", 64, 5, "outside its transfer"},
                                          BadFrame{"Raw", 80, 2, "encoded and 2 raw"},
-                                         BadFrame{"Length", 84, 4, "announces"}),
+                                         BadFrame{"Length", 84, 4, "announces"},
+                                         BadFrame{"Reserved", 92, 1, "reserved"}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Frame, EveryTruncationIsRefused) {

@@ -24,7 +24,7 @@ class LinkSetTest : public testing::Test {
     std::string address;
     Link* link = nullptr;
     RecordingOperation operation;
-    int dial_requests = 0;
+    int dial_requests = 0, lanes_requested = 0;
   };
 
   void start(const Shape& shape, LinkSetOptions options = {}) {
@@ -35,7 +35,7 @@ class LinkSetTest : public testing::Test {
       auto transport =
           make_shaped_transport(std::move(inner), side.control, clock_, 11u + static_cast<unsigned>(i)).value();
       side.set = std::make_unique<LinkSet>(options, &clock_, std::move(transport), kIds[i], &side.traffic,
-                                           [&side](ProcessId) { ++side.dial_requests; });
+                                           [&side](ProcessId, int lanes) { side.lanes_requested = lanes, ++side.dial_requests; });
       side.address = side.set->listen({"127.0.0.1", "", 0, 0}).value();
     }
     for (int i = 0; i < 2; ++i)
@@ -52,7 +52,7 @@ class LinkSetTest : public testing::Test {
       for (int i = 0; i < 2; ++i) {
         while (sides_[i].dial_requests > 0) {
           --sides_[i].dial_requests;
-          sides_[1 - i].set->dial(kIds[i]);
+          sides_[1 - i].set->dial(kIds[i], sides_[i].lanes_requested);
         }
       }
       if (moved) continue;
@@ -103,7 +103,9 @@ Shape wan(double rate_bytes_per_sec, double loss) {
 }
 
 TEST_F(LinkSetTest, BothDirectionsAtOnceOverFourLanes) {
-  start(wan(25e6, 0));
+  LinkSetOptions options;
+  options.link.first_lanes = options.link.most_lanes = 3;  // and one for acknowledgements
+  start(wan(25e6, 0), options);
   exchange(random_text(3'000'001, 1), random_text(1'000'003, 2));
   EXPECT_EQ(sides_[0].link->lane_count(), 4u);
   EXPECT_EQ(sides_[1].link->lane_count(), 4u);

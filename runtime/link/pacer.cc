@@ -1,0 +1,115 @@
+#include "runtime/link/pacer.h"
+
+#include <algorithm>
+
+namespace isthmus {
+namespace {
+
+// The queue to hold: enough to bridge the jitter of threads and paths, less than the buffers of common lines (50 ms).
+constexpr Duration kLeastQueue = std::chrono::milliseconds(4), kMostQueue = std::chrono::milliseconds(15);
+constexpr double kQueuePerRoundTrip = 0.25;
+constexpr Duration kLeastEpoch = std::chrono::milliseconds(100);
+constexpr int kEpochRoundTrips = 2;
+// Per epoch: below the rate that the line has shown, and above it, where a new one is probed for; there the growth
+// doubles with each epoch that shows no queue.
+constexpr double kFastGrowth = 0.25, kFirstGrowth = 0.02, kMostShrinkage = 0.3;
+// Segments may leave this late together, for the thread wakes up by the millisecond.
+constexpr Duration kCatchUp = std::chrono::milliseconds(5);
+constexpr double kFlat = 1.1;
+constexpr int kFlatEpochs = 3;
+// The pace has fallen to this share of what it was over this many slow epochs: the delay is not our queue.
+constexpr double kStarvedShare = 0.5;
+constexpr int kStarvedEpochs = 6;
+constexpr Duration kBaseRise = std::chrono::milliseconds(10);  // by one microsecond
+
+Duration difference(std::uint32_t later_us, std::uint32_t earlier_us) {
+  return std::chrono::microseconds(static_cast<std::int32_t>(later_us - earlier_us));
+}
+
+Duration queue_target(Duration round_trip) {
+  return std::clamp(std::chrono::duration_cast<Duration>(kQueuePerRoundTrip * round_trip), kLeastQueue, kMostQueue);
+}
+
+}  // namespace
+
+void LaneDelayMeter::report(std::uint32_t delay_us, TimePoint now) {
+  if (!has_base_) {
+    has_base_ = true;
+    base_us_ = delay_us;
+    raised_at_ = now;
+  }
+  const auto steps = (now - raised_at_) / kBaseRise;
+  base_us_ += static_cast<std::uint32_t>(steps);
+  raised_at_ += steps * kBaseRise;
+  if (difference(delay_us, base_us_) < Duration(0)) base_us_ = delay_us;
+  if (!has_delay_ || difference(delay_us, least_us_) < Duration(0)) least_us_ = delay_us;
+  has_delay_ = true;
+}
+
+Duration LaneDelayMeter::queue() const { return std::max(Duration(0), difference(least_us_, base_us_)); }
+
+void Pacer::sent(std::size_t bytes, TimePoint now) {
+  if (pace_ <= 0) return;
+  const auto time =
+      std::chrono::duration_cast<Duration>(std::chrono::duration<double>(static_cast<double>(bytes) / pace_));
+  next_send_at_ = std::max(next_send_at_, now - kCatchUp) + time;
+}
+
+bool Pacer::is_epoch_over(Duration round_trip, TimePoint now) const {
+  return round_trip > Duration(0) && now - epoch_began_ >= std::max(kLeastEpoch, kEpochRoundTrips * round_trip);
+}
+
+bool Pacer::end_epoch(Duration queue, Duration round_trip, TimePoint now) {
+  const double rate = static_cast<double>(arrived_bytes_) / to_seconds(now - epoch_began_);
+  const double smooth = last_rate_ > 0 ? (rate + last_rate_) / 2 : rate;
+  const bool counts = !was_idle_ && queue >= Duration(0);
+  bool is_base = false;
+  if (counts) {
+    const double missing = to_seconds(queue_target(round_trip) - queue) / to_seconds(queue_target(round_trip));
+    if (missing < 0)
+      slow_down(smooth, -missing * to_seconds(queue_target(round_trip)) / to_seconds(round_trip + kLeastEpoch));
+    else
+      speed_up(rate, missing);
+    is_base = is_delay_of_path();
+  }
+  last_rate_ = was_idle_ ? 0 : rate;
+  arrived_bytes_ = 0;
+  was_idle_ = false;
+  epoch_began_ = now;
+  return is_base;
+}
+
+// The line is busy: what arrived is what it carries.
+void Pacer::slow_down(double rate, double excess) {
+  is_starting_ = false;
+  if (slow_epochs_++ == 0) reference_ = std::max(pace_, rate);
+  line_rate_ = line_rate_ == 0 ? rate : (line_rate_ + rate) / 2;
+  growth_ = kFirstGrowth;
+  const double wanted = std::min(rate, line_rate_) * (1 - std::min(excess, kMostShrinkage));
+  pace_ = pace_ == 0 ? wanted : std::clamp(wanted, (1 - kMostShrinkage) * pace_, pace_);
+}
+
+void Pacer::speed_up(double rate, double missing) {
+  slow_epochs_ = 0;
+  if (is_starting_) {
+    flat_epochs_ = rate > last_rate_ * kFlat ? 0 : flat_epochs_ + 1;
+    if (flat_epochs_ < kFlatEpochs) return;
+    is_starting_ = false;
+  }
+  if (pace_ == 0) pace_ = rate;
+  if (pace_ < line_rate_) {
+    pace_ = std::min(line_rate_, pace_ * (1 + kFastGrowth));
+  } else if (rate > pace_ * (1 - kFastGrowth)) {  // TCP follows
+    pace_ *= 1 + growth_ * missing;
+    growth_ = missing > 0.5 ? std::min(2 * growth_, kFastGrowth) : kFirstGrowth;
+  }
+}
+
+bool Pacer::is_delay_of_path() {
+  if (slow_epochs_ < kStarvedEpochs || pace_ > kStarvedShare * reference_) return false;
+  slow_epochs_ = 0;
+  pace_ = reference_;
+  return true;
+}
+
+}  // namespace isthmus

@@ -1,0 +1,74 @@
+// Pacer: how fast a link may put segments on its lanes, all together.
+//
+// TCP below takes whatever it is given and pushes until a queue overflows: CUBIC by design, BBR because bunched
+// acknowledgements make it overrate a line that is busy in both directions. Each overflow costs retransmissions and
+// stalls. So the link offers its line no more than it carries: the queue on the way out is held at a target of some
+// milliseconds, as FAST TCP does (Jin, Wei and Low, INFOCOM 2004). It is seen in the one-way delays of small frames,
+// which the peer reports (as LEDBAT does, RFC 6817): how much the least delay of an epoch exceeds the least delay ever.
+//
+// An epoch is two round trips. With more than the target queued, what arrived tells what the line carries, and the pace
+// becomes that, less what drains the excess. With less, the pace grows: quickly up to the rate that the line has shown,
+// carefully beyond. Without a pace (at first, until a queue shows) nothing is held back here. Delay that does not fall
+// although the pace has is the path's own, and counts as base from then on; the base also rises by 0.1 ms per second,
+// as clocks drift apart.
+//
+// Threads: the progress thread. Cost: a few operations per segment; memory: a few words.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/base/clock.h"
+
+namespace isthmus {
+
+// The queue that the frames of one lane see.
+class LaneDelayMeter {
+ public:
+  // The least one-way delay of some segments: the peer's clock minus ours, in microseconds modulo 2^32.
+  void report(std::uint32_t delay_us, TimePoint now);
+
+  bool has_queue() const { return has_delay_; }
+  Duration queue() const;  // of this epoch; meaningful with has_queue()
+  void next_epoch() { has_delay_ = false; }
+  void take_as_base() { base_us_ = least_us_; }  // the delay of this epoch is the path's own
+
+ private:
+  bool has_base_ = false, has_delay_ = false;  // any delay; one in this epoch
+  std::uint32_t base_us_ = 0, least_us_ = 0;
+  TimePoint raised_at_{};
+};
+
+class Pacer {
+ public:
+  // Whether the next segment may leave.
+  bool may_send(TimePoint now) const { return now >= next_send_at_; }
+  TimePoint next_send_at() const { return next_send_at_; }
+  void sent(std::size_t bytes, TimePoint now);
+
+  // Bytes were acknowledged. `is_limited`: the link had more to send than it might.
+  void arrived(std::size_t bytes) { arrived_bytes_ += bytes; }
+  void note_backlog(bool is_backlogged) { was_idle_ |= !is_backlogged; }
+
+  // True: call end_epoch() with the queue (negative: none was reported) and begin the meter's next one. It returns
+  // whether the delay is to be taken as base.
+  bool is_epoch_over(Duration round_trip, TimePoint now) const;
+  bool end_epoch(Duration queue, Duration round_trip, TimePoint now);
+
+  double bytes_per_sec() const { return pace_; }  // 0: none yet
+
+ private:
+  void slow_down(double rate, double excess);
+  void speed_up(double rate, double missing);
+  bool is_delay_of_path();
+
+  double pace_ = 0, reference_ = 0;
+  double line_rate_ = 0;  // what arrived while the line was busy, smoothed; 0: it never was
+  TimePoint next_send_at_{}, epoch_began_{};
+  std::uint64_t arrived_bytes_ = 0;
+  double last_rate_ = 0, growth_ = 0.02;
+  bool was_idle_ = true, is_starting_ = true;
+  int flat_epochs_ = 0, slow_epochs_ = 0;
+};
+
+}  // namespace isthmus
