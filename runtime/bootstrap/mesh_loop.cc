@@ -442,7 +442,13 @@ void MeshThread::note_silence(ProcessId process, Peer& peer, bool silent) {
   peer.is_silent = silent;
   peer.refused.clear();
   peer.dialling_since = silent ? now() : kNever;
-  if (silent) peer.dial_at = now();
+  if (silent) {
+    peer.dial_at = now();
+    peer.silent_since = peer.heard_at;
+    log_debug("a heartbeat of {} is missing", peer.name);
+  } else if (const Duration length = now() - peer.silent_since; length >= options_.suspect_after) {
+    log_info("{} was heard again after {:.1f} s", peer.name, to_seconds(length));
+  }
   handler_->on_path_silent(process, silent);
 }
 

@@ -64,6 +64,7 @@ class MeshThread final : public PeerMesh {
     TimePoint dialling_since = kNever;
     TimePoint asked_until = TimePoint::min();  // it probed: it hears nothing of us
     TimePoint heard_at = TimePoint::min();
+    TimePoint silent_since = kNever;
     bool heard_our_goodbye = false, is_silent = false, is_suspect = false;
     Status last_error;
     PairSecret secret;
