@@ -23,6 +23,13 @@ class Row:
     note: str = ""  # why there is no figure, or why it does not count
 
 
+def last_words(done):
+    """The last line of a rank, else of the lab, of a run that failed."""
+    lines = (done.stdout + done.stderr).strip().splitlines()
+    of_ranks = [line for line in lines if line.startswith("[")]
+    return (of_ranks or lines or ["said nothing"])[-1]
+
+
 def run_row(isthmus, setting, peer, limit_s):
     """One row; a failure is a row with a note."""
     row = Row(setting.name, peer.name)
@@ -34,8 +41,7 @@ def run_row(isthmus, setting, peer, limit_s):
     if done.returncode == 124:
         row.note = f"not done within {limit_s} s"
     elif done.returncode != 0 or len(found) != 1:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        row.note = f"failed ({done.returncode}): {said[-1] if said else 'said nothing'}"
+        row.note = f"failed ({done.returncode}): {last_words(done)}"
     else:
         for name, value in peer.read(json.loads(found[0])).items():
             setattr(row, name, value)
