@@ -30,6 +30,12 @@ Exercise::Exercise(const ExerciseOptions& options, Communicator* world, const Pa
   }
 }
 
+bool Exercise::is_timed() const {
+  const bool is_last = world_->rank() == last_rank();
+  if (options_.run_case == Case::kStream) return is_last;
+  return options_.run_case != Case::kPingPong || is_last || world_->rank() == 0;
+}
+
 void Exercise::prepare(std::uint64_t seed) {
   seed_ = seed;
   for (std::size_t i = 0; i < calls_.size(); ++i) {

@@ -38,8 +38,9 @@ class Exercise {
   // Elements that are not what the last prepare() says. The ranks that receive nothing have none.
   std::uint64_t count_wrong() const;
 
-  // Whether this rank's time is the case's: the sender of a stream only waits for room.
-  bool is_timed() const { return options_.run_case != Case::kStream || world_->rank() == last_rank(); }
+  // Whether this rank's time is the case's: the sender of a stream only waits for room, and other ranks than the two of
+  // a ping-pong or a stream do nothing.
+  bool is_timed() const;
 
  private:
   struct Call {

@@ -38,9 +38,11 @@ class Loop {
     return Status();
   }
 
+  bool is_timed() const { return exercises_.front().is_timed(); }
+  // Zeroes on a rank that is not timed.
   std::vector<double> times_us() const {
     std::vector<double> times(times_us_.begin() + options_.warmup, times_us_.end());
-    if (!exercises_.front().is_timed()) std::fill(times.begin(), times.end(), 0.0);
+    if (!is_timed()) std::fill(times.begin(), times.end(), 0.0);
     return times;
   }
   std::uint64_t wrong() const { return wrong_; }
@@ -105,10 +107,13 @@ Result<Measurement> measure(Job& job, const BenchOptions& options, std::uint64_t
   Loop loop(job, options, exercise, pattern);
   ISTHMUS_RETURN_IF_ERROR(loop.run());
 
-  result.times_us = loop.times_us();
-  ISTHMUS_RETURN_IF_ERROR(job.reduce(&result.times_us, ReduceOp::kMax));
-  std::vector<std::int64_t> sums{static_cast<std::int64_t>(loop.wrong()), static_cast<std::int64_t>(loop.sent_bytes())};
+  std::vector<std::int64_t> sums{static_cast<std::int64_t>(loop.wrong()), static_cast<std::int64_t>(loop.sent_bytes()),
+                                 loop.is_timed() ? 1 : 0};
   ISTHMUS_RETURN_IF_ERROR(job.reduce(&sums, ReduceOp::kSum));
+  result.times_us = result.slowest_us = loop.times_us();
+  ISTHMUS_RETURN_IF_ERROR(job.reduce(&result.slowest_us, ReduceOp::kMax));
+  ISTHMUS_RETURN_IF_ERROR(job.reduce(&result.times_us, ReduceOp::kSum));
+  for (double& time : result.times_us) time /= static_cast<double>(sums[2]);
   result.wrong = static_cast<std::uint64_t>(sums[0]);
   result.wan_sent_bytes = static_cast<std::uint64_t>(sums[1]);
   result.checked_iterations = loop.checked();

@@ -14,8 +14,11 @@ namespace isthmus::bench {
 
 struct Measurement {
   CallSize call;
-  std::vector<double> times_us;  // by iteration, warm-up excluded; each the largest of all ranks
-  std::uint64_t wrong = 0;       // elements, of all ranks
+  // By iteration, warm-up excluded. The mean of the ranks, since back to back they may take turns in waiting for each
+  // other: then each has long and short iterations, and the largest of all ranks would count every wait twice.
+  std::vector<double> times_us;
+  std::vector<double> slowest_us;  // the largest of all ranks
+  std::uint64_t wrong = 0;         // elements, of all ranks
   std::uint64_t checked_iterations = 0;
   std::uint64_t wan_sent_bytes = 0;  // in frames, by all ranks, during the timed iterations
 };

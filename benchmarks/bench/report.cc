@@ -115,6 +115,7 @@ std::string json_line(const BenchOptions& options, const WorldInfo& world, const
   rounded("time_us_min", percentile(measured.times_us, 0));
   rounded("time_us_p50", percentile(measured.times_us, 50));
   rounded("time_us_p99", percentile(measured.times_us, 99));
+  rounded("time_us_slowest_p50", percentile(measured.slowest_us, 50));
   rounded("algbw_bytes_per_sec", median.algorithm_bytes_per_sec);
   rounded("busbw_bytes_per_sec", median.bus_bytes_per_sec);
   number("line_fill", has_line_fill(options, world) ? fmt::format("{:.4f}", line_fill(options, median)) : "null");

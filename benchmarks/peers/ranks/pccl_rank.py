@@ -1,4 +1,4 @@
-"""One rank of an allreduce over PCCL, timed as isthmus bench does it: back to back, the largest time of all ranks.
+"""One rank of an allreduce over PCCL, timed as isthmus bench does it: back to back, the mean of the ranks.
 
 pccl_rank.py CONNECTIONS SIZE_BYTES TOGETHER ITERATIONS WARMUP; rank 0 prints one JSON object. An operation of PCCL
 uses one connection of its pool, so with several connections the buffer is cut into as many operations, which run at
@@ -42,10 +42,10 @@ def reduce_all(communicator, pieces, tag):
     return tag + len(pieces)
 
 
-def agree(communicator, values, op):
-    """The same operator over the values of all ranks."""
+def add_up(communicator, values):
+    """The sums over all ranks."""
     result = numpy.zeros_like(values)
-    communicator.all_reduce(values, result, op=op)
+    communicator.all_reduce(values, result, op=pccl.ReduceOp.SUM)
     return result
 
 
@@ -72,10 +72,10 @@ def main(connections, size_bytes, together, iterations, warmup):
         times_us.append((time.perf_counter() - start) * 1e6)
     expected = (pattern * ranks + ranks * (ranks - 1) // 2).astype(numpy.float32)
     wrong = sum(int((output != expected).sum()) for output in outputs)
-    slowest = agree(communicator, numpy.array(times_us[warmup:]), pccl.ReduceOp.MAX)
-    total = agree(communicator, numpy.array([float(wrong)]), pccl.ReduceOp.SUM)
+    mean = add_up(communicator, numpy.array(times_us[warmup:]) / ranks)
+    total = add_up(communicator, numpy.array([float(wrong)]))
     if rank == 0:
-        result = {"version": f"PCCL {importlib.metadata.version('pypccl')}", "times_us": slowest.tolist(),
+        result = {"version": f"PCCL {importlib.metadata.version('pypccl')}", "times_us": mean.tolist(),
                   "wrong": int(total[0]), "congestion": sockets.congestion(), "lanes": connections}  # fmt: skip
         print(json.dumps(result), flush=True)
         time.sleep(1)  # the others still speak to the master

@@ -19,6 +19,7 @@ struct Example {
     options.line_rate_bits_per_sec = 100'000'000;
     measured.call = {2'500'000, 10'000'000};
     measured.times_us = {1.2e6, 1e6, 0.9e6};
+    measured.slowest_us = {1.3e6, 1.1e6, 1e6};
     measured.checked_iterations = 2;
     measured.wan_sent_bytes = 77;
   }
@@ -37,6 +38,7 @@ TEST(Report, JsonHasEveryField) {
                             "\"time_us_min\": 900000.0",
                             "\"time_us_p50\": 1000000.0",
                             "\"time_us_p99\": 1200000.0",
+                            "\"time_us_slowest_p50\": 1100000.0",
                             "\"algbw_bytes_per_sec\": 10000000.0",
                             "\"busbw_bytes_per_sec\": 15000000.0",
                             "\"line_fill\": 0.8000",
