@@ -64,6 +64,7 @@ void Link::lane_up(LaneId id, std::uint32_t serial) {
     lane.buffers.back()->bytes.resize(max_frame_bytes(options_.lane));
     post_receive(lane, lane.buffers.back().get());
   }
+  heard_at_ = clock_->now();           // the path answered
   acknowledge_at_ = TimePoint::min();  // tells a peer that lost a lane what it need not send again
 }
 

@@ -2,7 +2,7 @@
  * which.
  *
  *   rank_program allreduce COUNT     one fp32 allreduce; checks it and prints what was sent
- *   rank_program loop RANK           allreduces without end; rank RANK kills itself after the tenth
+ *   rank_program loop RANK           allreduces without end; rank RANK (if there is one) kills itself after the tenth
  *   rank_program hold SECONDS        forms the group, prints "ready" and stays for that long
  */
 #define _POSIX_C_SOURCE 200809L
@@ -94,6 +94,7 @@ static void loop(job* self, int victim) {
   static float buffer[kCount];
   for (int i = 0;; ++i) {
     if (self->rank == victim && i == 10) raise(SIGKILL);
+    if (i == 10) puts("10 done"), fflush(stdout);
     const isthmus_status status =
         isthmus_allreduce(self->communicator, buffer, buffer, kCount, ISTHMUS_FLOAT32, ISTHMUS_SUM, NULL, NULL);
     if (status == ISTHMUS_OK) continue;
