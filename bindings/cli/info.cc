@@ -30,6 +30,24 @@ std::string reductions_as_text() {
   return text;
 }
 
+// What is here, what is taken, and why.
+std::string transports_as_text(const Options& options) {
+  std::string text = "Transports\n";
+  TransportOptions wanted;
+  wanted.ucx_tls = options.ucx_tls;
+  wanted.ucx_devices = options.ucx_devices;
+  for (std::string_view name : transport_names()) {
+    const auto transport = make_transport(name, wanted);
+    text += fmt::format("  {} {}\n", name,
+                        transport.ok() ? (*transport)->capabilities().library_version : transport.status().to_string());
+    for (const std::string& line : transport_findings(name, wanted)) text += fmt::format("    {}\n", line);
+  }
+  const auto choice = choose_transport(options.transport);
+  text += choice.ok() ? fmt::format("  taken: {} ({})\n", choice->name, choice->reason)
+                      : fmt::format("  taken: none: {}\n", choice.status().to_string());
+  return text;
+}
+
 // What connections between sites start with, and what they fall back to after a pause.
 std::string lanes_as_text(const Options& options) {
   const auto choice = choose_congestion(options.wan_congestion);
@@ -48,12 +66,7 @@ std::string lanes_as_text(const Options& options) {
 }
 
 void print_summary(const Options& options) {
-  fmt::print("isthmus {}, protocol version {}\n\nTransports\n", ISTHMUS_VERSION, kProtocolVersion);
-  for (std::string_view name : transport_names()) {
-    const auto transport = make_transport(name);
-    fmt::print("  {} {}\n", name,
-               transport.ok() ? (*transport)->capabilities().library_version : transport.status().to_string());
-  }
+  fmt::print("isthmus {}, protocol version {}\n\n{}", ISTHMUS_VERSION, kProtocolVersion, transports_as_text(options));
   fmt::print("\n{}\nReductions\n{}\n`isthmus info --options` prints the options.\n", lanes_as_text(options),
              reductions_as_text());
 }

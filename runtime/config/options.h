@@ -21,7 +21,9 @@ struct Options {
   std::int64_t site_rtt_us = 2000;  // detection: hosts closer than this are one site
 
   // How payload moves
-  std::string transport = "libfabric";
+  std::string transport = "auto";  // auto, libfabric, ucx
+  std::string ucx_tls = "auto";
+  std::string ucx_devices = "auto";
   std::string algorithm = "auto";  // allreduce between sites: auto, exchange, direct, ring
   std::string site_tier = "auto";  // auto, shm, link
   std::int64_t wan_lanes = 0;

@@ -204,8 +204,14 @@ void LinkSet::on_dial_failed(Entry& entry, const LaneOwner& owner, const Status&
   }
   if (why.ok()) return;  // closed here
   entry.last_dial_error = why;
-  ++entry.next_address;
+  try_next_address(owner);
   log_debug("dialling {} failed: {}", entry.peer.name, why.to_string());
+}
+
+// Several lanes that failed at one address are one reason to try the next: counted each, they could lead round all
+// addresses and back to the same one.
+void LinkSet::try_next_address(const LaneOwner& owner) {
+  if (owner.address == owner.entry->next_address) ++owner.entry->next_address;
 }
 
 // ---------------------------------------------------------------------------------------------------- dialling
@@ -230,7 +236,7 @@ bool LinkSet::open_lane(Entry& entry, bool is_probe, TimePoint now) {
     entry.dial_at = now + options_.redial_interval;
     return false;
   }
-  owners_[*lane] = {&entry, serial, first_kept, true, is_probe, now};
+  owners_[*lane] = {&entry, serial, first_kept, true, is_probe, now, entry.next_address};
   ++dials_under_way_;
   if (!is_probe) ++entry.dialling;
   return true;
@@ -285,7 +291,7 @@ void LinkSet::end_late_dials(TimePoint now) {
     if (!owner.is_dialling || now < owner.since + (owner.is_probe ? kProbeLimit : kDialLimit)) continue;
     owner.since = kNever - kDialLimit;  // once
     owner.entry->last_dial_error = deadline_exceeded("no answer");
-    ++owner.entry->next_address;
+    try_next_address(owner);
     transport_->close(lane);
   }
 }

@@ -98,6 +98,7 @@ class LinkSet {
     std::uint32_t serial = 0, first_kept = 0;
     bool is_dialling = false, is_probe = false;
     TimePoint since{};
+    std::size_t address = 0;  // that was dialled: next_address of that moment
   };
   struct Stranger {  // a lane whose process we have not been told of yet
     LaneId lane;
@@ -115,6 +116,7 @@ class LinkSet {
   void give_up_lanes_below(Entry& entry, std::uint32_t serial);
   void on_lane_down(LaneId lane, const Status& why);
   void on_dial_failed(Entry& entry, const LaneOwner& owner, const Status& why);
+  static void try_next_address(const LaneOwner& owner);
 
   bool maintain(Entry& entry, TimePoint now);
   bool is_silent(const Entry& entry, TimePoint now) const;

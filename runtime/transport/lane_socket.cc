@@ -42,10 +42,10 @@ bool is_named(const Result<SocketAddress>& name, const SocketAddress& expected) 
   return name.ok() && *name == expected;
 }
 
-bool is_listening(int fd) {
-  int value = 0;
+int option_of(int fd, int option) {
+  int value = -1;
   socklen_t length = sizeof(value);
-  return ::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &value, &length) == 0 && value != 0;
+  return ::getsockopt(fd, SOL_SOCKET, option, &value, &length) == 0 ? value : -1;
 }
 
 Status set_number(int fd, int level, int option, const char* name, int value) {
@@ -75,6 +75,29 @@ int find_lane_socket(const SocketAddress& local, const SocketAddress& remote) {
 
 int find_listening_socket(const SocketAddress& local) {
   return find_descriptor([&](int fd) { return is_named(SocketAddress::local_of(fd), local) && is_listening(fd); });
+}
+
+std::set<int> tcp_sockets() {
+  std::set<int> sockets;
+  find_descriptor([&](int fd) {
+    if (option_of(fd, SO_PROTOCOL) == IPPROTO_TCP) sockets.insert(fd);
+    return false;
+  });
+  return sockets;
+}
+
+bool is_listening(int fd) { return option_of(fd, SO_ACCEPTCONN) == 1; }
+
+int find_dialled_socket(const std::set<int>& before, const SocketAddress& remote) {
+  int found = -1;
+  for (const int fd : tcp_sockets()) {
+    if (before.contains(fd) || is_listening(fd)) continue;
+    const auto peer = SocketAddress::remote_of(fd);
+    if (peer.ok() && !(*peer == remote)) continue;
+    if (found != -1) return -1;
+    found = fd;
+  }
+  return found;
 }
 
 void set_close_on_exec(int fd) {

@@ -7,6 +7,7 @@
 // out only from version 2.2 on (FI_GET_FD). Buffers are left to the kernel: an explicit size would end its own tuning.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "runtime/base/socket_address.h"
@@ -18,6 +19,13 @@ namespace isthmus {
 // -1 when there is none. The descriptor belongs to the library that opened it.
 int find_lane_socket(const SocketAddress& local, const SocketAddress& remote);
 int find_listening_socket(const SocketAddress& local);
+
+// This process's TCP sockets at this moment: what a library opens during a call is the difference.
+std::set<int> tcp_sockets();
+bool is_listening(int fd);
+
+// The one that was opened towards `remote` since `before`, even if it is not connected yet; -1: none, or not only one.
+int find_dialled_socket(const std::set<int>& before, const SocketAddress& remote);
 
 // Both libraries open sockets inheritable; a child that outlived us would then hold our connections open.
 void set_close_on_exec(int fd);

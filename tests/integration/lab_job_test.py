@@ -11,10 +11,14 @@ import lab_support
 MEBIBYTE = 1024 * 1024
 
 
-
 class LabJob(unittest.TestCase):
-    def run_job(self, *options, words):
-        script = f"exec {rank_support.PROGRAM} {words}"
+    transport = "libfabric"
+
+    def job(self, words, setup=""):
+        return f"{setup} export ISTHMUS_TRANSPORT={self.transport}; exec {rank_support.PROGRAM} {words}"
+
+    def run_job(self, *options, words, setup=""):
+        script = self.job(words, setup)
         done, stats = lab_support.run_with_stats(*options, script=script, timeout=120)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done, stats
@@ -42,8 +46,22 @@ class LabJob(unittest.TestCase):
                                 "--loopback-hostname", words="allreduce 100000")
         self.assertGreater(lab_support.pair_of(stats, "a", "b")["delivered_bytes"], 400000)
 
+    def test_NW_06_one_reachable_address_of_three_is_enough(self):
+        """The other two exist at both sites and lead nowhere, as those of container bridges do."""
+        bridges = "".join(
+            f"ip link add docker{i} type veth peer name inside{i} && ip addr add 172.1{7 + i}.0.1/16 dev docker{i} && "
+            f"ip link set docker{i} up && ip link set inside{i} up && " for i in range(2))
+        setup = bridges + "export ISTHMUS_WAN_INTERFACE=docker0,docker1,wan0;"
+        _, stats = self.run_job("--sites", "2", "--rate", "100mbit", "--rtt", "10ms", words="allreduce 100000",
+                                setup=setup)
+        self.assertGreater(lab_support.pair_of(stats, "a", "b")["delivered_bytes"], 400000)
+
+    def test_NW_08_sites_in_different_subnets_need_no_setting(self):
+        _, stats = self.run_job("--sites", "3", "--rate", "100mbit", "--rtt", "10ms", words="allreduce 100000")
+        self.assertGreater(lab_support.pair_of(stats, "a", "c")["delivered_bytes"], 200000)
+
     def test_sites_are_detected_by_round_trip_time(self):
-        script = f"unset ISTHMUS_SITE; exec {rank_support.PROGRAM} allreduce 1000"
+        script = self.job("allreduce 1000", "unset ISTHMUS_SITE;")
         done = lab_support.run_script("--sites", "3", "--ranks-per-site", "2", "--rate", "100mbit", "--rtt", "30ms",
                                       script=script, timeout=90)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -52,7 +70,7 @@ class LabJob(unittest.TestCase):
 
     def test_a_dead_rank_is_named_by_all_survivors_within_five_seconds(self):
         start = time.time()
-        script = f"exec {rank_support.PROGRAM} loop 3"
+        script = self.job("loop 3")
         done = lab_support.run_script("--sites", "3", "--ranks-per-site", "2", "--rate", "100mbit", "--rtt", "60ms",
                                       script=script, timeout=90)
         self.assertEqual(done.returncode, 128 + 9, done.stdout + done.stderr)
@@ -65,6 +83,10 @@ class LabJob(unittest.TestCase):
         for _, category, message in failures:
             self.assertEqual(category, "unavailable", message)
             self.assertIn("rank 3 (site b)", message)
+
+
+class LabJobOverUcx(LabJob):
+    transport = "ucx"
 
 
 if __name__ == "__main__":

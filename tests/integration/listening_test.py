@@ -6,7 +6,10 @@ import rank_support
 
 
 class Listening(unittest.TestCase):
+    transport = "libfabric"
+
     def hosts_of_job(self, sites, environment=None):
+        environment = dict(environment or {}, ISTHMUS_TRANSPORT=self.transport)
         processes = rank_support.start_ranks(["hold", "60"], sites, environment)
         try:
             for process in processes:
@@ -40,6 +43,18 @@ class Listening(unittest.TestCase):
             self.assertEqual(process.returncode, 1, output)
             self.assertIn("rank 1", output)
             self.assertIn("ISTHMUS_SITE", output)
+
+
+class ListeningOverUcx(Listening):
+    transport = "ucx"
+
+    def test_SE_02_an_interface_that_is_set_is_the_only_one(self):
+        """lo has ::1 too, at which UCX does not listen: the error says what to do."""
+        environment = {"ISTHMUS_WAN_INTERFACE": "lo", "ISTHMUS_TRANSPORT": "ucx"}
+        for process in rank_support.start_ranks(["hold", "1"], ["a", "b"], environment):
+            output, _ = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 1, output)
+            self.assertIn("transport=libfabric", output)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import isthmus
 from isthmus import _extension
 
 OPERATIONS = ("allreduce", "broadcast", "all_gather", "reduce_scatter", "barrier", "send", "recv")
-TRANSPORTS = ("libfabric", "loopback", "shaped")
+TRANSPORTS = ("libfabric", "ucx", "loopback", "shaped")
 
 
 def report() -> str:

@@ -4,8 +4,7 @@
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
 
-#include <array>
-#include <csignal>
+#include "runtime/transport/signal_keeper.h"
 
 namespace isthmus {
 namespace {
@@ -20,25 +19,6 @@ struct Functions {
   decltype(&::fi_fabric) fabric = nullptr;
   decltype(&::fi_strerror) strerror = nullptr;
   Status status;
-};
-
-// What the process does on each signal, kept over a call that may change it.
-class SignalKeeper {
- public:
-  SignalKeeper() {
-    for (int number = 1; number < NSIG; ++number)
-      is_kept_[index(number)] = ::sigaction(number, nullptr, &kept_[index(number)]) == 0;
-  }
-  ~SignalKeeper() {
-    for (int number = 1; number < NSIG; ++number)
-      if (is_kept_[index(number)] && number != SIGKILL && number != SIGSTOP)
-        ::sigaction(number, &kept_[index(number)], nullptr);
-  }
-
- private:
-  static std::size_t index(int number) { return static_cast<std::size_t>(number); }
-  std::array<struct sigaction, NSIG> kept_{};
-  std::array<bool, NSIG> is_kept_{};
 };
 
 template <typename Function>

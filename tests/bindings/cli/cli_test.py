@@ -41,6 +41,14 @@ class Command(unittest.TestCase):
         self.assertRegex(done.stdout, r"\n  congestion control: \w+ \(auto: ")
         self.assertRegex(done.stdout, r"\n  net.ipv4.tcp_slow_start_after_idle: [01] \(")
 
+    def test_info_says_what_was_found_and_taken(self):
+        done = run("info")
+        self.assertRegex(done.stdout, r"\n  taken: \w+ \(auto: ")
+        if "\n  libfabric" in done.stdout:
+            self.assertRegex(done.stdout, r"\n    taken: tcp \(")
+        if "\n  ucx" in done.stdout:
+            self.assertRegex(done.stdout, r"\n    127.0.0.1 of lo: TLS=tcp NET_DEVICES=lo \(auto: ")
+
     def test_the_lab_gets_its_arguments_and_gives_its_status(self):
         done = run("lab", "--help")
         self.assertEqual(done.returncode, 0)

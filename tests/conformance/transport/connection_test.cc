@@ -58,10 +58,12 @@ TEST_P(TransportConformance, APortRangeIsUsedUpAndThenNamed) {
   options.port_low = 39'180;
   options.port_high = 39'189;
   std::set<std::string> found;
+  std::string of_a;
   Status error;
   for (int i = 0; i <= options.port_high - options.port_low + 1 && error.ok(); ++i) {
     const auto address = (i % 2 == 0 ? a : b)->listen(options);
     if (address.ok()) {
+      if (i == 0) of_a = *address;
       EXPECT_TRUE(found.insert(*address).second) << *address << " was given twice";
     }
     error = address.status();
@@ -70,7 +72,7 @@ TEST_P(TransportConformance, APortRangeIsUsedUpAndThenNamed) {
   ASSERT_FALSE(error.ok()) << "eleven listeners in ten ports";
   EXPECT_EQ(error.code(), StatusCode::kUnavailable);
   EXPECT_THAT(error.message(), HasSubstr("39180-39189"));
-  EXPECT_NE(open_lane(b, a, *found.begin(), "in the range").accepted, 0u);
+  EXPECT_NE(open_lane(b, a, of_a, "in the range").accepted, 0u);
 }
 
 TEST_P(TransportConformance, AnAddressOfAnotherKindIsRefused) {
@@ -93,7 +95,7 @@ TEST_P(TransportConformance, LaneInfoNamesBothEnds) {
   const std::string address = listen_at(b);
   const LanePair lanes = open_lane(a, b, address, "info");
   const LaneInfo ours = a->lane_info(lanes.dialled), theirs = b->lane_info(lanes.accepted);
-  EXPECT_EQ(ours.remote_address, address);
+  EXPECT_EQ(ours.remote_address, place_of(address));
   EXPECT_EQ(ours.remote_address, theirs.local_address);
   EXPECT_EQ(ours.local_address, theirs.remote_address);
   EXPECT_NE(ours.local_address, ours.remote_address);

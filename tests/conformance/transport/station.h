@@ -46,6 +46,9 @@ bool pump_until(std::initializer_list<Station*> stations, const std::function<bo
 // Pumps for a while in which nothing is expected.
 void pump_for(std::initializer_list<Station*> stations, Duration time);
 
+// The part of an address that messages show: without what only the adapter reads, which follows a slash.
+inline std::string place_of(const std::string& address) { return address.substr(0, address.find('/')); }
+
 struct LanePair {
   LaneId dialled = 0;
   LaneId accepted = 0;

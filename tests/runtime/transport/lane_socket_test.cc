@@ -46,6 +46,16 @@ TEST_F(LaneSocket, IsFoundByItsEnds) {
   EXPECT_EQ(find_listening_socket(local_), -1);
 }
 
+TEST_F(LaneSocket, IsFoundAsTheOneThatWasOpened) {
+  const std::set<int> before = tcp_sockets();
+  EXPECT_TRUE(before.contains(listener_.get()));
+  const Fd fresh(::socket(AF_INET, SOCK_STREAM, 0)), datagrams(::socket(AF_INET, SOCK_DGRAM, 0));
+  ASSERT_EQ(::connect(fresh.get(), address_.native(), address_.native_length()), 0);
+  EXPECT_EQ(find_dialled_socket(before, address_), fresh.get());
+  EXPECT_EQ(find_dialled_socket(tcp_sockets(), address_), -1);
+  EXPECT_FALSE(tcp_sockets().contains(datagrams.get()));
+}
+
 TEST_F(LaneSocket, IsClosedOnExecOnceAdopted) {
   connect();
   EXPECT_EQ(::fcntl(dialler_.get(), F_GETFD) & FD_CLOEXEC, 0);
