@@ -29,10 +29,11 @@ class LinkCipher {
  public:
   static constexpr std::size_t kTagBytes = Aead::kTagBytes, kMacBytes = 16, kSecretBytes = 32;
 
-  // A key seals at most 2^22 frames of at most 64 KiB: 2^34 blocks of AES. The chance to tell its ciphertext from
-  // random bits is then below 2^-60 (NIST SP 800-38D and RFC 8446, 5.5, allow 2^24.5 full-size records for 2^-57), and
-  // a key that leaks opens 256 GiB of one direction and no more. Numbers never wrap: 2^64 frames are never sent.
-  static constexpr std::uint64_t kNumbersPerGeneration = 1u << 22;
+  // A key seals at most 2^20 frames. Of 256 KiB, the default, they are 2^34 blocks of AES, and the chance to tell its
+  // ciphertext from random bits is below 2^-60; of 2 MiB, the most, 2^37 blocks and below 2^-54 (NIST SP 800-38D and
+  // RFC 8446, 5.5, allow 2^24.5 full-size records, 2^34.5 blocks, for 2^-57). A key that leaks opens 256 GiB of one
+  // direction and no more (2 TiB at most). Numbers never wrap: 2^52 frames in 2^32 generations are never sent.
+  static constexpr std::uint64_t kNumbersPerGeneration = 1u << 20;
 
   // Segments and acknowledgements are counted apart.
   enum class Numbering : std::uint8_t { kSegment = 0, kAcknowledgement = 1 };

@@ -95,17 +95,15 @@ TEST_P(FrameRefused, NamesTheField) {
   EXPECT_NE(frame.status().message().find(GetParam().message), std::string::npos) << frame.status().message();
 }
 
-INSTANTIATE_TEST_SUITE_P(Fields, FrameRefused,
-                         testing::Values(BadFrame{"Magic", 0, 1, "starts with"}, BadFrame{"Version", 4, 2, "version 2"},
-                                         BadFrame{"Type", 5, 9, "type 9"}, BadFrame{"Flags", 6, 1, "reserved"},
-                                         BadFrame{"NoSegment", 24, 0, "segment number 0"},
-                                         BadFrame{"Round", 59, 1, "round"}, BadFrame{"Codec", 60, 3, "codec 3"},
-                                         BadFrame{"Descriptor", 61, 65, "descriptor of 65"},
-                                         BadFrame{"Offset", 64, 5, "outside its transfer"},
-                                         BadFrame{"Raw", 80, 2, "encoded and 2 raw"},
-                                         BadFrame{"Length", 84, 4, "announces"},
-                                         BadFrame{"Reserved", 92, 1, "reserved"}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Fields, FrameRefused,
+    testing::Values(BadFrame{"Magic", 0, 1, "starts with"}, BadFrame{"Version", 4, 2, "version 2"},
+                    BadFrame{"Type", 5, 9, "type 9"}, BadFrame{"Flags", 6, 1, "reserved"},
+                    BadFrame{"NoSegment", 24, 0, "segment number 0"}, BadFrame{"Round", 59, 1, "round"},
+                    BadFrame{"Codec", 60, 3, "codec 3"}, BadFrame{"Descriptor", 61, 65, "descriptor of 65"},
+                    BadFrame{"Offset", 64, 5, "outside its transfer"}, BadFrame{"Raw", 80, 2, "encoded and 2 raw"},
+                    BadFrame{"Length", 84, 4, "announces"}, BadFrame{"Reserved", 92, 1, "reserved"}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Frame, EveryTruncationIsRefused) {
   const std::string message = sample_message();

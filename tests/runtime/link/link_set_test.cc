@@ -34,8 +34,9 @@ class LinkSetTest : public testing::Test {
       auto inner = make_loopback_transport(fabric_).value();
       auto transport =
           make_shaped_transport(std::move(inner), side.control, clock_, 11u + static_cast<unsigned>(i)).value();
-      side.set = std::make_unique<LinkSet>(options, &clock_, std::move(transport), kIds[i], &side.traffic,
-                                           [&side](ProcessId, int lanes) { side.lanes_requested = lanes, ++side.dial_requests; });
+      side.set = std::make_unique<LinkSet>(
+          options, &clock_, std::move(transport), kIds[i], &side.traffic,
+          [&side](ProcessId, int lanes) { side.lanes_requested = lanes, ++side.dial_requests; });
       side.address = side.set->listen({"127.0.0.1", "", 0, 0}).value();
     }
     for (int i = 0; i < 2; ++i)
