@@ -17,6 +17,8 @@ constexpr std::size_t kOverdueLooks = 256;
 constexpr int kLongOverdue = 4;
 // While segments leave, so often something small does too, by which the peer sees the queue.
 constexpr Duration kProbeInterval = std::chrono::milliseconds(10);
+// What one lane may send of the link's pace; twice its share when there are many.
+constexpr double kMostOfPace = 1.1;
 constexpr Duration kMinPathPatience = std::chrono::seconds(1);
 
 std::uint64_t token_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
@@ -388,6 +390,16 @@ void Link::pace(TimePoint now) {
   LaneDelayMeter& delay = lanes_.front().delay;
   if (pacer_.end_epoch(delay.has_queue() ? delay.queue() : Duration(-1), round_trip, now)) delay.take_as_base();
   delay.next_epoch();
+  limit_lanes();
+}
+
+// BBR rates a line too high whose acknowledgements come bunched, and bursts at several times its rate while it is given
+// less than it could send; what a stall has held back would then overrun the queue.
+void Link::limit_lanes() {
+  const double pace = pacer_.bytes_per_sec();
+  const auto lanes = static_cast<double>(data_lanes().size());
+  if (pace <= 0) return;
+  for (const Lane& lane : data_lanes()) transport_->limit_rate(lane.id, pace * std::min(kMostOfPace, 2 / lanes));
 }
 
 bool Link::pump() {

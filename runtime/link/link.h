@@ -106,6 +106,7 @@ class Link final : public MatchingChannel {
   bool pump_frames(TimePoint now);
   bool pump_credits();
   void pace(TimePoint now);
+  void limit_lanes();
   bool resend_overdue(bool only_long);
   bool resend(OutFrame* frame, TimePoint now, bool only_long);
   void drop_copy(OutFrame* frame, FrameCopy& copy);

@@ -8,8 +8,10 @@ namespace {
 // The queue to hold: enough to bridge the jitter of threads and paths, less than the buffers of common lines (50 ms).
 constexpr Duration kLeastQueue = std::chrono::milliseconds(4), kMostQueue = std::chrono::milliseconds(15);
 constexpr double kQueuePerRoundTrip = 0.25;
-constexpr Duration kLeastEpoch = std::chrono::milliseconds(100);
+constexpr Duration kLeastEpoch = std::chrono::milliseconds(100), kLeastStartEpoch = std::chrono::milliseconds(20);
 constexpr int kEpochRoundTrips = 2;
+// While starting, per round trip: what overshoots before the queue is seen fits into the buffers of common lines.
+constexpr double kStartGrowth = 1.5;
 // Per epoch: below the rate that the line has shown, and above it, where a new one is probed for; there the growth
 // doubles with each epoch that shows no queue.
 constexpr double kFastGrowth = 0.25, kFirstGrowth = 0.02, kMostShrinkage = 0.3;
@@ -56,7 +58,10 @@ void Pacer::sent(std::size_t bytes, TimePoint now) {
 }
 
 bool Pacer::is_epoch_over(Duration round_trip, TimePoint now) const {
-  return round_trip > Duration(0) && now - epoch_began_ >= std::max(kLeastEpoch, kEpochRoundTrips * round_trip);
+  if (round_trip == Duration(0)) return false;
+  const Duration epoch = is_starting_ ? std::max(kLeastStartEpoch, round_trip)
+                                      : std::max(kLeastEpoch, kEpochRoundTrips * round_trip);
+  return now - epoch_began_ >= epoch;
 }
 
 bool Pacer::end_epoch(Duration queue, Duration round_trip, TimePoint now) {
@@ -93,8 +98,9 @@ void Pacer::speed_up(double rate, double missing) {
   slow_epochs_ = 0;
   if (is_starting_) {
     flat_epochs_ = rate > last_rate_ * kFlat ? 0 : flat_epochs_ + 1;
-    if (flat_epochs_ < kFlatEpochs) return;
-    is_starting_ = false;
+    pace_ = std::max(pace_, kStartGrowth * rate);
+    is_starting_ = flat_epochs_ < kFlatEpochs;
+    return;
   }
   if (pace_ == 0) pace_ = rate;
   if (pace_ < line_rate_) {

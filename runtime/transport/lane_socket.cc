@@ -120,6 +120,12 @@ void adopt_lane_socket(int fd, const TransportOptions& options) {
   if (!tuned.ok()) log_warning("the socket of a lane keeps the system's settings: {}", tuned.to_string());
 }
 
+void limit_socket_rate(int fd, const SocketAddress& remote, double bytes_per_sec) {
+  if (fd < 0 || !is_named(SocketAddress::remote_of(fd), remote)) return;
+  const auto rate = static_cast<std::uint64_t>(bytes_per_sec);
+  ::setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));  // a hint: refusal changes nothing else
+}
+
 std::string congestion_of(int fd) {
   std::array<char, 32> name{};
   socklen_t length = name.size() - 1;

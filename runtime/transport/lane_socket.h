@@ -36,6 +36,9 @@ Status tune_lane_socket(int fd, const TransportOptions& options);
 // Both of the above for a socket that was just found; failures are logged, for a lane is better slow than absent.
 void adopt_lane_socket(int fd, const TransportOptions& options);
 
+// SO_MAX_PACING_RATE. Nothing happens when the descriptor is not (any longer) a socket with that remote end.
+void limit_socket_rate(int fd, const SocketAddress& remote, double bytes_per_sec);
+
 // The name of the socket's congestion control; empty when it has none.
 std::string congestion_of(int fd);
 

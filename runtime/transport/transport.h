@@ -111,6 +111,10 @@ class Transport {
   // accepted may or may not reach the peer. Unknown: no-op.
   virtual void close(LaneId lane) = 0;
 
+  // Asks the lane's connection to send no faster than this, where it can (TCP's own pacing). A hint: without it a lane
+  // that catches up after a stall may overrun the queue of its line.
+  virtual void limit_rate(LaneId /*lane*/, double /*bytes_per_sec*/) {}
+
   virtual LaneInfo lane_info(LaneId lane) const = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/socket_address.h"
 #include "runtime/base/status.h"
 #include "runtime/transport/libfabric/fid.h"
 #include "runtime/transport/transport.h"
@@ -54,6 +55,8 @@ struct LibfabricLane {
   Status failure;
   std::string greeting;  // of an accepted lane that is not up yet
   std::string local_address, remote_address;
+  SocketAddress remote;
+  int socket = -1;  // libfabric's own; -1: not found
   LibfabricOp* first = nullptr;
   LibfabricOp* last = nullptr;
   std::size_t open_sends = 0;

@@ -53,6 +53,7 @@ class LibfabricTransport final : public Transport {
   int wait_fd() const override { return domain_->wait_fd(); }
   bool arm() override;
   void close(LaneId lane) override;
+  void limit_rate(LaneId lane, double bytes_per_sec) override;
   LaneInfo lane_info(LaneId lane) const override;
 
  private:
@@ -299,7 +300,14 @@ void LibfabricTransport::name_ends(LibfabricLane& lane) {
   if (!local.ok() || !remote.ok()) return;
   lane.local_address = local->text();
   lane.remote_address = remote->text();
-  adopt_lane_socket(find_lane_socket(*local, *remote), options_);
+  lane.remote = *remote;
+  lane.socket = find_lane_socket(*local, *remote);
+  adopt_lane_socket(lane.socket, options_);
+}
+
+void LibfabricTransport::limit_rate(LaneId id, double bytes_per_sec) {
+  const LibfabricLane* lane = find(id);
+  if (lane != nullptr && lane->up) limit_socket_rate(lane->socket, lane->remote, bytes_per_sec);
 }
 
 // The first reason counts, but a message that was too long is the reason whatever came with it.
