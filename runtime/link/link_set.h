@@ -65,7 +65,6 @@ class LinkSet {
   void fail(ProcessId process, const Status& why);  // the process is dead
   void retire(ProcessId process);                   // it said goodbye: its lanes' end is no failure
 
-
   // Moves everything that can be moved now. Returns whether anything was.
   bool progress();
   TimePoint next_due() const;

@@ -8,20 +8,24 @@ namespace {
 // The queue to hold: enough to bridge the jitter of threads and paths, less than the buffers of common lines (50 ms).
 constexpr Duration kLeastQueue = std::chrono::milliseconds(4), kMostQueue = std::chrono::milliseconds(15);
 constexpr double kQueuePerRoundTrip = 0.25;
-constexpr Duration kLeastEpoch = std::chrono::milliseconds(100), kLeastStartEpoch = std::chrono::milliseconds(20);
-constexpr int kEpochRoundTrips = 2;
+constexpr Duration kLeastEpoch = std::chrono::milliseconds(50), kLeastStartEpoch = std::chrono::milliseconds(20);
 // While starting, per round trip: what overshoots before the queue is seen fits into the buffers of common lines.
 constexpr double kStartGrowth = 1.5;
-// Per epoch: below the rate that the line has shown, and above it, where a new one is probed for; there the growth
-// doubles with each epoch that shows no queue.
-constexpr double kFastGrowth = 0.25, kFirstGrowth = 0.02, kMostShrinkage = 0.3;
+// What arrives may lag so far behind the pace before that is TCP's doing and not the pace's.
+constexpr double kFollows = 0.25;
+// Above the rate that the line has shown a faster one is probed for: per epoch, twice as much after some without a
+// queue.
+constexpr double kFirstGrowth = 0.005, kMostGrowth = 0.03, kMostShrinkage = 0.3;
+constexpr int kQuietEpochs = 4;
+// A stall and the burst after it average out over so many epochs.
+constexpr double kRateMemory = 8;
 // Segments may leave this late together, for the thread wakes up by the millisecond.
 constexpr Duration kCatchUp = std::chrono::milliseconds(5);
 constexpr double kFlat = 1.1;
 constexpr int kFlatEpochs = 3;
 // The pace has fallen to this share of what it was over this many slow epochs: the delay is not our queue.
 constexpr double kStarvedShare = 0.5;
-constexpr int kStarvedEpochs = 6;
+constexpr int kStarvedEpochs = 12;
 constexpr Duration kBaseRise = std::chrono::milliseconds(10);  // by one microsecond
 
 Duration difference(std::uint32_t later_us, std::uint32_t earlier_us) {
@@ -59,20 +63,17 @@ void Pacer::sent(std::size_t bytes, TimePoint now) {
 
 bool Pacer::is_epoch_over(Duration round_trip, TimePoint now) const {
   if (round_trip == Duration(0)) return false;
-  const Duration epoch = is_starting_ ? std::max(kLeastStartEpoch, round_trip)
-                                      : std::max(kLeastEpoch, kEpochRoundTrips * round_trip);
-  return now - epoch_began_ >= epoch;
+  return now - epoch_began_ >= std::max(is_starting_ ? kLeastStartEpoch : kLeastEpoch, round_trip);
 }
 
 bool Pacer::end_epoch(Duration queue, Duration round_trip, TimePoint now) {
   const double rate = static_cast<double>(arrived_bytes_) / to_seconds(now - epoch_began_);
-  const double smooth = last_rate_ > 0 ? (rate + last_rate_) / 2 : rate;
   const bool counts = !was_idle_ && queue >= Duration(0);
   bool is_base = false;
   if (counts) {
     const double missing = to_seconds(queue_target(round_trip) - queue) / to_seconds(queue_target(round_trip));
     if (missing < 0)
-      slow_down(smooth, -missing * to_seconds(queue_target(round_trip)) / to_seconds(round_trip + kLeastEpoch));
+      slow_down(rate, -missing * to_seconds(queue_target(round_trip)) / to_seconds(round_trip + kLeastEpoch));
     else
       speed_up(rate, missing);
     is_base = is_delay_of_path();
@@ -84,14 +85,14 @@ bool Pacer::end_epoch(Duration queue, Duration round_trip, TimePoint now) {
   return is_base;
 }
 
-// The line is busy: what arrived is what it carries.
+// The line is busy: what arrives is what it carries.
 void Pacer::slow_down(double rate, double excess) {
-  is_starting_ = false;
   if (slow_epochs_++ == 0) reference_ = std::max(pace_, rate);
-  line_rate_ = line_rate_ == 0 ? rate : (line_rate_ + rate) / 2;
+  line_rate_ = line_rate_ == 0 ? rate : line_rate_ + (rate - line_rate_) / kRateMemory;
+  pace_ = line_rate_ * (1 - std::min(excess, kMostShrinkage));
+  is_starting_ = false;
   growth_ = kFirstGrowth;
-  const double wanted = std::min(rate, line_rate_) * (1 - std::min(excess, kMostShrinkage));
-  pace_ = pace_ == 0 ? wanted : std::clamp(wanted, (1 - kMostShrinkage) * pace_, pace_);
+  quiet_epochs_ = 0;
 }
 
 void Pacer::speed_up(double rate, double missing) {
@@ -102,13 +103,10 @@ void Pacer::speed_up(double rate, double missing) {
     is_starting_ = flat_epochs_ < kFlatEpochs;
     return;
   }
-  if (pace_ == 0) pace_ = rate;
-  if (pace_ < line_rate_) {
-    pace_ = std::min(line_rate_, pace_ * (1 + kFastGrowth));
-  } else if (rate > pace_ * (1 - kFastGrowth)) {  // TCP follows
-    pace_ *= 1 + growth_ * missing;
-    growth_ = missing > 0.5 ? std::min(2 * growth_, kFastGrowth) : kFirstGrowth;
-  }
+  pace_ = std::max(pace_, line_rate_);
+  if (missing < 0.5 || rate < pace_ * (1 - kFollows)) return;  // a queue begins, or TCP does not follow
+  pace_ *= 1 + growth_;
+  if (++quiet_epochs_ % kQuietEpochs == 0) growth_ = std::min(2 * growth_, kMostGrowth);
 }
 
 bool Pacer::is_delay_of_path() {

@@ -6,7 +6,7 @@
 // milliseconds, as FAST TCP does (Jin, Wei and Low, INFOCOM 2004). It is seen in the one-way delays of small frames,
 // which the peer reports (as LEDBAT does, RFC 6817): how much the least delay of an epoch exceeds the least delay ever.
 //
-// An epoch is two round trips. With more than the target queued, what arrived tells what the line carries, and the pace
+// An epoch is a round trip. With more than the target queued, what arrived tells what the line carries, and the pace
 // becomes that, less what drains the excess. With less, the pace grows: quickly up to the rate that the line has shown,
 // carefully beyond. Without a pace (at first, until a queue shows) nothing is held back here. Delay that does not fall
 // although the pace has is the path's own, and counts as base from then on; the base also rises by 0.1 ms per second,
@@ -66,9 +66,9 @@ class Pacer {
   double line_rate_ = 0;  // what arrived while the line was busy, smoothed; 0: it never was
   TimePoint next_send_at_{}, epoch_began_{};
   std::uint64_t arrived_bytes_ = 0;
-  double last_rate_ = 0, growth_ = 0.02;
+  double last_rate_ = 0, growth_ = 0.005;
   bool was_idle_ = true, is_starting_ = true;
-  int flat_epochs_ = 0, slow_epochs_ = 0;
+  int flat_epochs_ = 0, slow_epochs_ = 0, quiet_epochs_ = 0;
 };
 
 }  // namespace isthmus
