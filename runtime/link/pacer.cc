@@ -23,9 +23,11 @@ constexpr double kRateMemory = 8;
 constexpr Duration kCatchUp = std::chrono::milliseconds(5);
 constexpr double kFlat = 1.1;
 constexpr int kFlatEpochs = 3;
-// The pace has fallen to this share of what it was over this many slow epochs: the delay is not our queue.
-constexpr double kStarvedShare = 0.5;
-constexpr int kStarvedEpochs = 12;
+// Delay that is not our queue: it stood still for so many epochs though the pace was well below what arrives, or the
+// pace fell to this share of what it was in a long slow run.
+constexpr int kUnmovedEpochs = 6, kLongRun = 60;
+constexpr double kStrongShrinkage = 0.15, kStarvedShare = 0.5;
+constexpr Duration kMoves = std::chrono::milliseconds(5);
 constexpr Duration kBaseRise = std::chrono::milliseconds(10);  // by one microsecond
 
 Duration difference(std::uint32_t later_us, std::uint32_t earlier_us) {
@@ -71,12 +73,13 @@ bool Pacer::end_epoch(Duration queue, Duration round_trip, TimePoint now) {
   const bool counts = !was_idle_ && queue >= Duration(0);
   bool is_base = false;
   if (counts) {
+    const double pace_before = pace_;
     const double missing = to_seconds(queue_target(round_trip) - queue) / to_seconds(queue_target(round_trip));
     if (missing < 0)
       slow_down(rate, -missing * to_seconds(queue_target(round_trip)) / to_seconds(round_trip + kLeastEpoch));
     else
       speed_up(rate, missing);
-    is_base = is_delay_of_path();
+    is_base = is_delay_of_path(queue, rate, pace_before);
   }
   last_rate_ = was_idle_ ? 0 : rate;
   arrived_bytes_ = 0;
@@ -109,9 +112,16 @@ void Pacer::speed_up(double rate, double missing) {
   if (++quiet_epochs_ % kQuietEpochs == 0) growth_ = std::min(2 * growth_, kMostGrowth);
 }
 
-bool Pacer::is_delay_of_path() {
-  if (slow_epochs_ < kStarvedEpochs || pace_ > kStarvedShare * reference_) return false;
-  slow_epochs_ = 0;
+// Were the queue ours, so low a pace would drain it: more would arrive than the pace lets go, and the delay would fall.
+bool Pacer::is_delay_of_path(Duration queue, double rate, double pace_before) {
+  const bool was_low = slow_epochs_ > 1 && pace_before < (1 - kStrongShrinkage) * line_rate_;
+  const bool is_served = rate > 0.9 * pace_before && rate < 1.1 * pace_before;
+  const bool stood_still = queue > last_queue_ - kMoves && is_served;
+  unmoved_epochs_ = was_low && stood_still ? unmoved_epochs_ + 1 : 0;
+  last_queue_ = queue;
+  const bool starves = slow_epochs_ >= kLongRun && is_served && pace_ < kStarvedShare * reference_;
+  if (unmoved_epochs_ < kUnmovedEpochs && !starves) return false;
+  slow_epochs_ = unmoved_epochs_ = 0;
   pace_ = reference_;
   return true;
 }

@@ -60,7 +60,7 @@ class Pacer {
  private:
   void slow_down(double rate, double excess);
   void speed_up(double rate, double missing);
-  bool is_delay_of_path();
+  bool is_delay_of_path(Duration queue, double rate, double pace_before);
 
   double pace_ = 0, reference_ = 0;
   double line_rate_ = 0;  // what arrived while the line was busy, smoothed; 0: it never was
@@ -68,7 +68,8 @@ class Pacer {
   std::uint64_t arrived_bytes_ = 0;
   double last_rate_ = 0, growth_ = 0.005;
   bool was_idle_ = true, is_starting_ = true;
-  int flat_epochs_ = 0, slow_epochs_ = 0, quiet_epochs_ = 0;
+  int flat_epochs_ = 0, slow_epochs_ = 0, quiet_epochs_ = 0, unmoved_epochs_ = 0;
+  Duration last_queue_{0};
 };
 
 }  // namespace isthmus
