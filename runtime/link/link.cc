@@ -85,6 +85,7 @@ void Link::lane_down(LaneId id) {
       if (copy.lane == id) copy = {};
     if (!(*frame)->has_lane()) waiting_.push_front(*frame);
   }
+  acknowledge_at_ = TimePoint::min();  // the last one may have been lost with the lane
 }
 
 void Link::on_sent(LaneId id, std::uint64_t token) {
