@@ -186,8 +186,9 @@ void ShapedTransport::refresh(TimePoint now) {
 
 void ShapedTransport::restart_after_heal(TimePoint now) {
   for (const auto& [id, lane] : lanes_) {
-    lane->out_not_before = now + state_.stall + state_.shape.out.delay;
-    lane->in_not_before = now + state_.stall + state_.shape.in.delay;
+    const Duration stall = lane->up ? state_.stall : Duration(0);
+    lane->out_not_before = now + stall + state_.shape.out.delay;
+    lane->in_not_before = now + stall + state_.shape.in.delay;
     lane->dial_at = now + state_.shape.out.delay;
   }
 }
