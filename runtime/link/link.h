@@ -76,6 +76,8 @@ class Link final : public MatchingChannel {
   // After such a silence something is wrong with the path: the longest time that an acknowledgement should take.
   Duration patience() const;
 
+  std::uint64_t delivered_bytes() const { return delivered_bytes_; }  // acknowledged by the peer
+
   int wanted_lanes() const { return lane_count_.count() + (options_.most_lanes > 1 ? 1 : 0); }
   const std::string& name() const { return name_; }
   std::size_t lane_count() const { return lanes_.size(); }

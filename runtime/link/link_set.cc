@@ -15,6 +15,7 @@ constexpr Duration kStrangerLimit = std::chrono::seconds(30);
 // A silent path is probed every redial_interval for so long, then once a second.
 constexpr Duration kEagerProbing = std::chrono::seconds(10), kPatientInterval = std::chrono::seconds(1);
 // A probe that has not come up by then is closed: its next SYN would come later than the next probe.
+constexpr int kMaxDoublings = 5;
 constexpr Duration kProbeLimit = std::chrono::seconds(1), kDialLimit = std::chrono::seconds(3);
 
 std::uint64_t draw_session() {
@@ -121,6 +122,7 @@ void LinkSet::on_probe_answered(Entry& entry, const LaneOwner& owner) {
   if (entry.silent_since != kNever && owner.serial >= entry.first_probe)
     log_info("the path to {} answers again after {:.1f} s", entry.peer.name,
              to_seconds(clock_->now() - entry.silent_since));
+  if (entry.silent_since != kNever) ++entry.fruitless_probings;
   give_up_lanes_below(entry, owner.first_kept);
   entry.silent_since = kNever;
   entry.is_suspect = false;
@@ -257,14 +259,24 @@ void LinkSet::ask_for_lanes(Entry& entry, TimePoint now) {
   request_dial_(entry.peer.process, wanted);
 }
 
+// Fresh lanes carry everything again. On a line that is only slow they lengthen its queue, so each time that they bring
+// nothing the patience doubles, as TCP's does.
+Duration LinkSet::patience(const Entry& entry) {
+  return entry.link->patience() * (1 << std::min(entry.fruitless_probings, kMaxDoublings));
+}
+
 bool LinkSet::is_silent(const Entry& entry, TimePoint now) const {
   if (entry.link->lane_count() == 0) return false;  // there is nothing to give up: missing lanes are dialled anyway
   if (entry.is_suspect) return true;
   const TimePoint since = entry.link->silent_since();
-  return since != kNever && now - since > entry.link->patience();
+  return since != kNever && now - since > patience(entry);
 }
 
 void LinkSet::watch_silence(Entry& entry, TimePoint now) {
+  if (entry.link->delivered_bytes() != entry.delivered_bytes) {
+    entry.delivered_bytes = entry.link->delivered_bytes();
+    entry.fruitless_probings = 0;
+  }
   if (!is_silent(entry, now)) {
     entry.silent_since = kNever;
     return;
@@ -353,7 +365,7 @@ TimePoint LinkSet::next_due() const {
     if (entry->is_retired || !link.status().ok() || !link.was_used()) continue;
     const bool waits = link.lane_count() == 0 || entry->silent_since != kNever;
     if (waits) due = std::min(due, now + options_.redial_interval);
-    if (link.silent_since() != kNever) due = std::min(due, std::max(now, link.silent_since()) + link.patience());
+    if (link.silent_since() != kNever) due = std::min(due, std::max(now, link.silent_since()) + patience(*entry));
   }
   return due;
 }

@@ -90,6 +90,8 @@ class LinkSet {
     TimePoint dial_at = TimePoint::min(), ask_at = TimePoint::min();
     TimePoint without_lane_since = kNever;
     TimePoint silent_since = kNever;  // of the silence that is being probed
+    int fruitless_probings = 0;       // that were answered, and nothing was acknowledged since
+    std::uint64_t delivered_bytes = 0;
     Status last_dial_error;
   };
   struct LaneOwner {
@@ -118,6 +120,7 @@ class LinkSet {
   static void try_next_address(const LaneOwner& owner);
 
   bool maintain(Entry& entry, TimePoint now);
+  static Duration patience(const Entry& entry);
   bool is_silent(const Entry& entry, TimePoint now) const;
   void watch_silence(Entry& entry, TimePoint now);
   void ask_for_lanes(Entry& entry, TimePoint now);

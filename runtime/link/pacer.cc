@@ -21,6 +21,8 @@ constexpr int kQuietEpochs = 4;
 constexpr double kRateMemory = 8;
 // Segments may leave this late together, for the thread wakes up by the millisecond.
 constexpr Duration kCatchUp = std::chrono::milliseconds(5);
+// However low the pace: one that was measured over a cut is none.
+constexpr Duration kMostWait = std::chrono::milliseconds(250);
 constexpr double kFlat = 1.1;
 constexpr int kFlatEpochs = 3;
 // Delay that is not our queue: it stood still for so many epochs though the pace was well below what arrives, or the
@@ -58,8 +60,8 @@ Duration LaneDelayMeter::queue() const { return std::max(Duration(0), difference
 
 void Pacer::sent(std::size_t bytes, TimePoint now) {
   if (pace_ <= 0) return;
-  const auto time =
-      std::chrono::duration_cast<Duration>(std::chrono::duration<double>(static_cast<double>(bytes) / pace_));
+  const double seconds = std::min(static_cast<double>(bytes) / pace_, to_seconds(kMostWait));
+  const auto time = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
   next_send_at_ = std::max(next_send_at_, now - kCatchUp) + time;
 }
 
@@ -106,7 +108,7 @@ void Pacer::speed_up(double rate, double missing) {
     is_starting_ = flat_epochs_ < kFlatEpochs;
     return;
   }
-  pace_ = std::max(pace_, line_rate_);
+  pace_ = std::max({pace_, line_rate_, rate / 2});             // what arrived was carried
   if (missing < 0.5 || rate < pace_ * (1 - kFollows)) return;  // a queue begins, or TCP does not follow
   pace_ *= 1 + growth_;
   if (++quiet_epochs_ % kQuietEpochs == 0) growth_ = std::min(2 * growth_, kMostGrowth);

@@ -19,7 +19,7 @@ class World final : public LinkPair {
   std::string run() {
     prepare();
     plan();
-    const bool is_done = run_until([this] { return act() && are_all_done(); }, std::chrono::seconds(120));
+    const bool is_done = run_until([this] { return act() && are_all_done(); }, std::chrono::seconds(240));
     for (const Side& side : sides_)
       if (!side.link->status().ok()) return side.link->status().to_string();
     if (!is_done) return "it hangs";
