@@ -11,7 +11,7 @@ constexpr std::uint64_t kLeastSegmentsPerWindow = 4, kSegmentsPerWindow = 24;
 constexpr double kGain = 2.5;
 // Below this, threads that wait for a processor count for more than the path.
 constexpr Duration kLeastRoundTrip = std::chrono::milliseconds(4);
-constexpr Duration kMinPatience = std::chrono::milliseconds(50), kFirstPatience = std::chrono::seconds(1);
+constexpr Duration kMinPatience = std::chrono::milliseconds(20), kFirstPatience = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -66,7 +66,7 @@ std::size_t LaneMeter::segment_bytes() const {
 
 TimePoint LaneMeter::overdue_at(TimePoint departed) const {
   const Duration patience =
-      round_trip_ == Duration(0) ? kFirstPatience : smoothed_ + std::max({kMinPatience, smoothed_, 4 * deviation_});
+      round_trip_ == Duration(0) ? kFirstPatience : smoothed_ + std::max({kMinPatience, smoothed_ / 2, 4 * deviation_});
   return departed + patience;
 }
 

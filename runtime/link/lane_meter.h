@@ -41,7 +41,7 @@ class LaneMeter {
 
   Duration round_trip() const { return round_trip_; }  // the least seen; zero: not measured yet
   // When a segment that left at `departed` is overdue: the smoothed time to an acknowledgement (queues included) and
-  // four deviations (RFC 6298), or as long again.
+  // four deviations (RFC 6298), or half as long again.
   TimePoint overdue_at(TimePoint departed) const;
 
  private:
