@@ -229,6 +229,16 @@ void UcxLane::end(Status work, Status reason) {
   shut_down_socket();
 }
 
+void UcxLane::adopt_socket(int socket, const TransportOptions& options) {
+  socket_ = socket;
+  adopt_lane_socket(socket, options);
+}
+
+void UcxLane::limit_rate(double bytes_per_sec) const {
+  const auto remote = SocketAddress::parse(remote_address);
+  if (remote.ok()) limit_socket_rate(socket_, *remote, bytes_per_sec);
+}
+
 // UCX keeps the connection of a closed endpoint as long as the peer might send on it; so neither would the peer learn
 // of the end nor the descriptor be given back.
 void UcxLane::shut_down_socket() const {

@@ -81,6 +81,10 @@ class UcxLane {
   bool needs_progress() const;
   std::string describe() const;
 
+  // Its connection is named by both ends: looked for, tuned, and kept for limit_rate().
+  void adopt_socket(int socket, const TransportOptions& options);
+  void limit_rate(double bytes_per_sec) const;
+
   std::string local_address, remote_address;
 
  private:
@@ -111,6 +115,7 @@ class UcxLane {
   const std::shared_ptr<UcxWorker> worker_;
   UcxOpPool* const ops_;
   const std::size_t window_bytes_;
+  int socket_ = -1;          // UCX's own; -1: not found
   const std::uint64_t tag_;  // ours, without a kind: what the peer sends to
   std::uint64_t peer_tag_ = 0;
 

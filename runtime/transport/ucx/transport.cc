@@ -41,6 +41,7 @@ class UcxTransport final : public Transport {
   int wait_fd() const override { return epoll_.get(); }
   bool arm() override;
   void close(LaneId lane) override;
+  void limit_rate(LaneId lane, double bytes_per_sec) override;
   LaneInfo lane_info(LaneId lane) const override;
 
  private:
@@ -141,7 +142,7 @@ Status UcxTransport::dial(UcxLane& lane, const UcxWorker& worker, const UcxAddre
   const std::set<int> before = tcp_sockets();
   ISTHMUS_RETURN_IF_ERROR(lane.open(address.worker));
   const int socket = find_dialled_socket(before, address.place);
-  adopt_lane_socket(socket, options_);
+  lane.adopt_socket(socket, options_);
   const auto local = SocketAddress::local_of(socket);
   if (local.ok()) lane.local_address = local->text();
   UcxHello hello;
@@ -162,7 +163,7 @@ void UcxTransport::accept(const UcxListener& listener, const UcxHello& hello) {
     return;
   }
   if (const auto remote = SocketAddress::parse(hello.place); remote.ok()) {
-    adopt_lane_socket(find_lane_socket(listener.worker()->place(), *remote), options_);
+    lane.adopt_socket(find_lane_socket(listener.worker()->place(), *remote), options_);
   }
   lane.say_welcome(hello.lane_tag);
   TransportEvent event;
@@ -236,6 +237,11 @@ bool UcxTransport::arm() {
 void UcxTransport::close(LaneId id) {
   const UcxLogCapture capture;
   if (UcxLane* lane = find(id)) lane->end(aborted("the lane was closed"), Status());
+}
+
+void UcxTransport::limit_rate(LaneId id, double bytes_per_sec) {
+  const UcxLane* lane = find(id);
+  if (lane != nullptr && lane->is_up()) lane->limit_rate(bytes_per_sec);
 }
 
 LaneInfo UcxTransport::lane_info(LaneId id) const {
