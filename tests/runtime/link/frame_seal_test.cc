@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "tests/runtime/link/sample_frame.h"
 #include "tests/runtime/security/hex.h"
 
 namespace isthmus {
@@ -19,21 +20,6 @@ std::unique_ptr<LinkCipher> make_cipher(ProcessId self, ProcessId peer, CipherKi
   std::array<std::byte, LinkCipher::kSecretBytes> secret;
   for (std::size_t i = 0; i < secret.size(); ++i) secret[i] = static_cast<std::byte>(i);
   return LinkCipher::create(kind, secret, self, peer, kSession).value();
-}
-
-FrameHeader sample_header(std::uint64_t segment = 7) {
-  FrameHeader h;
-  h.session = kSession;
-  h.epoch = 1;
-  h.segment = segment;
-  h.operation = {0x1112131415161718, 9, 2, 3};
-  h.round = 5;
-  h.descriptor_bytes = 2;
-  h.offset = 4;
-  h.transfer_bytes = 7;
-  h.raw_bytes = h.encoded_bytes = 3;
-  h.sent_us = 0x12345678;
-  return h;
 }
 
 std::string seal(FrameSeal& seal, const FrameHeader& header = sample_header()) {

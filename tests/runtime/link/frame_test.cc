@@ -4,24 +4,10 @@
 
 #include <random>
 
+#include "tests/runtime/link/sample_frame.h"
+
 namespace isthmus {
 namespace {
-
-FrameHeader sample_header() {
-  FrameHeader h;
-  h.type = FrameType::kData;
-  h.session = 0x0102030405060708;
-  h.epoch = 1;
-  h.segment = 7;
-  h.operation = {0x1112131415161718, 9, 2, 3};
-  h.round = 5;
-  h.descriptor_bytes = 2;
-  h.offset = 4;
-  h.transfer_bytes = 7;
-  h.raw_bytes = h.encoded_bytes = 3;
-  h.sent_us = 0x12345678;
-  return h;
-}
 
 std::string sample_message() {
   std::string message(kFrameHeaderBytes, '\0');

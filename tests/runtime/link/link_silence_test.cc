@@ -18,6 +18,14 @@ class LinkSilenceTest : public LinkPair {
   void open_both(std::size_t bytes) {
     for (Side& side : sides_) side.link->open(kKey, "d", bytes, &side.operation);
   }
+  // One transfer from `from`, over a line of this rate.
+  std::string send_one(int from, std::size_t bytes, double rate_bytes_per_sec, LinkSetOptions options = {}) {
+    start(wan(rate_bytes_per_sec, 0), options);
+    const std::string text = random_text(bytes, 1);
+    open_both(bytes);
+    post(from, text);
+    return text;
+  }
   void cut() {
     for (Side& side : sides_) side.control->cut();
   }
@@ -48,10 +56,7 @@ TEST_F(LinkSilenceTest, ASilentPathIsProbedAndGoesOnWithinASecondOfTheHeal) {
 
 // The dialling side owes and awaits nothing: it learns from missing heartbeats.
 TEST_F(LinkSilenceTest, ASilentPathIsProbedAlsoWhenOnlyTheLargerIdHasSomethingToSend) {
-  start(wan(20e6, 0));
-  const std::string b = random_text(3'000'000, 2);
-  open_both(b.size());
-  post(1, b);
+  const std::string b = send_one(1, 3'000'000, 20e6);
   ASSERT_TRUE(run_until([&] { return sides_[0].operation.advances > 20; }));
   ASSERT_FALSE(received(0));
   cut();
@@ -66,10 +71,7 @@ TEST_F(LinkSilenceTest, ASilentPathIsProbedAlsoWhenOnlyTheLargerIdHasSomethingTo
 TEST_F(LinkSilenceTest, ASilenceBeyondTheLimitFailsAndNamesThePeer) {
   LinkSetOptions options;
   options.reach_limit = 3s;
-  start(wan(20e6, 0), options);
-  const std::string a = random_text(3'000'000, 1);
-  open_both(a.size());
-  post(0, a);
+  send_one(0, 3'000'000, 20e6, options);
   ASSERT_TRUE(run_until([&] { return sides_[1].operation.advances > 20; }));
   cut();
   ASSERT_TRUE(run_until([&] { return !sides_[0].link->status().ok(); }, 4s));
@@ -80,10 +82,7 @@ TEST_F(LinkSilenceTest, ASilenceBeyondTheLimitFailsAndNamesThePeer) {
 TEST_F(LinkSilenceTest, SlowIsNotDead) {
   LinkSetOptions options;
   options.reach_limit = 3s;
-  start(wan(20e3, 0), options);
-  const std::string a = random_text(300'000, 1);
-  open_both(a.size());
-  post(0, a);
+  const std::string a = send_one(0, 300'000, 20e3, options);
   EXPECT_TRUE(run_until([&] { return received(1); }, 60s)) << sides_[0].link->status().to_string();
   EXPECT_TRUE(got_[1] == a);
 }
