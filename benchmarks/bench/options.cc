@@ -3,15 +3,14 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <sstream>
 
 #include "benchmarks/bench/sizes.h"
 #include "benchmarks/lab/units.h"
+#include "benchmarks/parse_words.h"
 
 namespace isthmus::bench {
 namespace {
 
-constexpr int kUsageError = 2;
 constexpr Duration kMaxTime = std::chrono::hours(1);
 
 constexpr const char* kFooter = R"(
@@ -119,14 +118,8 @@ ParsedLine parse_command_line(const std::vector<std::string>& words) {
   CLI::App app("Measures operations of Isthmus between the ranks of a job.", "isthmus bench");
   app.footer(kFooter);
   add_options(app, &texts, &options);
-  std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 wants it
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream out, err;
-    const int status = app.exit(error, out, err);
-    return {std::nullopt, out.str() + err.str(), status == 0 ? 0 : kUsageError};
-  }
+  const auto end = parse_words(&app, words);
+  if (end) return {std::nullopt, end->text, end->exit_status};
   const Status read = read_texts(texts, &options);
   if (!read.ok()) return {std::nullopt, read.message() + "\n", kUsageError};
   return {std::move(options), "", 0};

@@ -6,11 +6,11 @@
 #include <map>
 
 #include "benchmarks/lab/topology_file.h"
+#include "benchmarks/parse_words.h"
 
 namespace isthmus::lab {
 namespace {
 
-constexpr int kUsageError = 2;
 constexpr Duration kMaxGrace = std::chrono::hours(1);
 constexpr Duration kMaxTimeout = std::chrono::hours(24 * 365);
 
@@ -107,15 +107,9 @@ ParsedLine parse_command_line(const std::vector<std::string>& words) {
   add_options(app, &texts, &defaults, &options);
 
   const auto dashes = std::find(words.begin(), words.end(), "--");
-  std::vector<std::string> reversed(std::make_reverse_iterator(dashes), words.rend());  // as CLI11 wants it
   if (dashes != words.end()) options.command.assign(dashes + 1, words.end());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream out, err;
-    const int status = app.exit(error, out, err);
-    return {std::nullopt, out.str() + err.str(), status == 0 ? 0 : kUsageError};
-  }
+  const auto end = parse_words(&app, std::vector<std::string>(words.begin(), dashes));
+  if (end) return {std::nullopt, end->text, end->exit_status};
   const Status read = read_texts(texts, &defaults, &options);
   if (!read.ok()) return {std::nullopt, read.message() + "\n", kUsageError};
   return {std::move(options), "", 0};
