@@ -14,8 +14,8 @@ constexpr std::size_t kMaxStrangers = 256;
 constexpr Duration kStrangerLimit = std::chrono::seconds(30);
 // A silent path is probed every redial_interval for so long, then once a second.
 constexpr Duration kEagerProbing = std::chrono::seconds(10), kPatientInterval = std::chrono::seconds(1);
+constexpr int kMaxDoublings = 5;  // of the patience
 // A probe that has not come up by then is closed: its next SYN would come later than the next probe.
-constexpr int kMaxDoublings = 5;
 constexpr Duration kProbeLimit = std::chrono::seconds(1), kDialLimit = std::chrono::seconds(3);
 
 std::uint64_t draw_session() {
