@@ -242,10 +242,10 @@ void UcxLane::limit_rate(double bytes_per_sec) const {
 // UCX keeps the connection of a closed endpoint as long as the peer might send on it; so neither would the peer learn
 // of the end nor the descriptor be given back.
 void UcxLane::shut_down_socket() const {
-  const auto local = SocketAddress::parse(local_address), remote = SocketAddress::parse(remote_address);
-  if (!local.ok() || !remote.ok()) return;
-  const int socket = find_lane_socket(*local, *remote);
-  if (socket >= 0) ::shutdown(socket, SHUT_RDWR);
+  const auto remote = SocketAddress::parse(remote_address);
+  if (socket_ < 0 || !remote.ok()) return;
+  const auto end = SocketAddress::remote_of(socket_);  // the number may be another's by now
+  if (end.ok() && *end == *remote) ::shutdown(socket_, SHUT_RDWR);
 }
 
 bool UcxLane::all_returned() const {

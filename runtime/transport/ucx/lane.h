@@ -81,9 +81,10 @@ class UcxLane {
   bool needs_progress() const;
   std::string describe() const;
 
-  // Its connection is named by both ends: looked for, tuned, and kept for limit_rate().
+  // UCX's own, -1 if it was not found: tuned, and kept for limit_rate() and the end.
   void adopt_socket(int socket, const TransportOptions& options);
   void limit_rate(double bytes_per_sec) const;
+  int socket() const { return socket_; }
 
   std::string local_address, remote_address;
 

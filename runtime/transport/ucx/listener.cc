@@ -10,6 +10,8 @@
 namespace isthmus {
 namespace {
 
+constexpr Duration kEndLimit = std::chrono::seconds(1);
+
 Result<SocketAddress> host_of(const ListenOptions& options) {
   if (options.port_low > options.port_high) {
     return invalid_argument("the port range {}-{} is empty", options.port_low, options.port_high);
@@ -55,7 +57,8 @@ UcxListener::UcxListener(std::shared_ptr<UcxWorker> worker)
 // What is cancelled is given back by progress, if not at once.
 UcxListener::~UcxListener() {
   for (Slot& slot : slots_) cancel(worker_->get(), &slot.request);
-  while (ucp_worker_progress(worker_->get()) != 0) {
+  const TimePoint end = SteadyClock::instance().now() + kEndLimit;  // a peer may keep it turning
+  while (ucp_worker_progress(worker_->get()) != 0 && SteadyClock::instance().now() < end) {
   }
 }
 

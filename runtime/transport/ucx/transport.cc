@@ -51,6 +51,7 @@ class UcxTransport final : public Transport {
   Result<std::shared_ptr<UcxWorker>> make_dialling_worker(const SocketAddress& remote);
   Status dial(UcxLane& lane, const UcxWorker& worker, const UcxAddress& address, std::string_view greeting);
   void accept(const UcxListener& listener, const UcxHello& hello);
+  int claimed_socket(const UcxListener& listener, const UcxHello& hello) const;
   void progress_workers();
   void advance_lanes();
   std::size_t take_pending(std::span<TransportEvent> out);
@@ -153,6 +154,15 @@ Status UcxTransport::dial(UcxLane& lane, const UcxWorker& worker, const UcxAddre
   return Status();
 }
 
+// A hello is not authentic: who names the connection of another lane must not get a hand on it.
+int UcxTransport::claimed_socket(const UcxListener& listener, const UcxHello& hello) const {
+  const auto remote = SocketAddress::parse(hello.place);
+  const int socket = remote.ok() ? find_lane_socket(listener.worker()->place(), *remote) : -1;
+  const bool is_taken = std::any_of(lanes_.begin(), lanes_.end(),
+                                    [socket](const auto& entry) { return entry.second->socket() == socket; });
+  return is_taken ? -1 : socket;
+}
+
 void UcxTransport::accept(const UcxListener& listener, const UcxHello& hello) {
   UcxLane& lane = add_lane(true, listener.worker());
   lane.local_address = listener.worker()->place().text();
@@ -162,9 +172,7 @@ void UcxTransport::accept(const UcxListener& listener, const UcxHello& hello) {
     lanes_.erase(lane.id());
     return;
   }
-  if (const auto remote = SocketAddress::parse(hello.place); remote.ok()) {
-    lane.adopt_socket(find_lane_socket(listener.worker()->place(), *remote), options_);
-  }
+  lane.adopt_socket(claimed_socket(listener, hello), options_);
   lane.say_welcome(hello.lane_tag);
   TransportEvent event;
   event.kind = TransportEventKind::kLaneAccepted;
