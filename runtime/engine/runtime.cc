@@ -28,6 +28,7 @@ LinkSetOptions link_set_options(const Options& options) {
   result.link.eager.total_bytes = 16 * result.link.eager.per_operation_bytes;
   if (options.wan_lanes > 0)
     result.link.first_lanes = result.link.most_lanes = std::max(1, static_cast<int>(options.wan_lanes) - 1);
+  result.link.has_control_lane = options.wan_lanes != 1;
   result.reach_limit = std::chrono::milliseconds(options.link_grace_ms);
   result.epoch = kEpoch;
   return result;

@@ -38,9 +38,9 @@
 namespace isthmus {
 
 struct LinkOptions {
-  LaneLimits lane;  // max_segment_bytes must be equal on both sides
-  // Lanes with data at first and at most; equal: fixed. One more carries acknowledgements, unless most_lanes is 1.
-  int first_lanes = 2, most_lanes = 63;
+  LaneLimits lane;                       // max_segment_bytes must be equal on both sides
+  int first_lanes = 2, most_lanes = 63;  // with data; equal: fixed
+  bool has_control_lane = true;          // one more, for acknowledgements and credits
   EagerLimits eager;
   Duration ack_delay = std::chrono::milliseconds(1);
 };
@@ -78,7 +78,7 @@ class Link final : public MatchingChannel {
 
   std::uint64_t delivered_bytes() const { return delivered_bytes_; }  // acknowledged by the peer
 
-  int wanted_lanes() const { return lane_count_.count() + (options_.most_lanes > 1 ? 1 : 0); }
+  int wanted_lanes() const { return lane_count_.count() + (options_.has_control_lane ? 1 : 0); }
   const std::string& name() const { return name_; }
   std::size_t lane_count() const { return lanes_.size(); }
   std::vector<LaneId> lane_ids() const;

@@ -67,7 +67,7 @@ void LinkSet::dial(ProcessId process, int lanes) {
   const auto found = entries_.find(process);
   if (found == entries_.end()) return;
   found->second->is_wanted = true;
-  found->second->lanes_asked_for = std::min(lanes, options_.link.most_lanes);
+  found->second->lanes_asked_for = std::min(lanes, options_.link.most_lanes + 1);
 }
 
 void LinkSet::suspect(ProcessId process, bool is_silent) {

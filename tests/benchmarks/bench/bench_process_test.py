@@ -55,21 +55,31 @@ class Bench(unittest.TestCase):
         self.assertEqual([rank.stdout for rank in done[1:]], [""] * (count - 1))
         return [json.loads(line) for line in done[0].stdout.splitlines()]
 
-    def test_json_of_a_sweep_between_two_sites(self):
-        # Sites of one host, joined by links rather than shared memory: lanes are read back.
+    def measure_two_sites(self, *words, **variables):
+        """Sites of one host, joined by links rather than shared memory: lanes are read back."""
         rows = []
         port = free_port()
         ranks = [
-            subprocess.Popen([PROGRAM, "bench", "allreduce", "--min", "64K", "--max", "256K", "--factor", "4",
-                              "--iters", "3", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            subprocess.Popen([PROGRAM, "bench", "allreduce", *words, "--json"], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True,
                              env=environment(RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT=port,
-                                             ISTHMUS_SITE=f"s{rank}", ISTHMUS_SECURITY="off"))
+                                             ISTHMUS_SITE=f"s{rank}", ISTHMUS_SECURITY="off", **variables))
             for rank in range(2)
         ]  # fmt: skip
         for rank in ranks:
             out, err = rank.communicate(timeout=60)
             self.assertEqual(rank.returncode, 0, out + err)
             rows += [json.loads(line) for line in out.splitlines()]
+        return rows
+
+    def test_wan_lanes_is_the_number_of_connections(self):
+        for lanes in (1, 2, 3, 5):
+            with self.subTest(lanes):
+                (row,) = self.measure_two_sites("--size", "1MiB", "--iters", "20", ISTHMUS_WAN_LANES=str(lanes))
+                self.assertEqual((row["lanes"], row["wrong"]), (lanes, 0))
+
+    def test_json_of_a_sweep_between_two_sites(self):
+        rows = self.measure_two_sites("--min", "64K", "--max", "256K", "--factor", "4", "--iters", "3")
         self.assertEqual([row["size_bytes"] for row in rows], [65536, 262144])
         for row in rows:
             self.assertLessEqual(FIELDS, set(row))

@@ -68,6 +68,7 @@ class World final : public LinkPair {
     LinkSetOptions options;
     options.link.first_lanes = 1 + static_cast<int>(draw(3));
     options.link.most_lanes = options.link.first_lanes + static_cast<int>(draw(4));
+    options.link.has_control_lane = options.link.most_lanes > 1;
     options.link.eager.per_operation_bytes = 1024 * (1 + draw(64));
     options.link.eager.total_bytes = 4 * options.link.eager.per_operation_bytes;
     options.reach_limit = std::chrono::seconds(60);
