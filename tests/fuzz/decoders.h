@@ -1,4 +1,4 @@
-// The decoders of the control path, as fuzzers see them: bytes in, nothing may go wrong.
+// Decoders, as fuzzers see them: bytes in, nothing may go wrong.
 //
 // Threads: pure functions.
 #pragma once
@@ -17,6 +17,7 @@ struct Decoder {
   std::vector<std::string> (*valid)();  // messages to begin with
 };
 
-std::span<const Decoder> decoders();
+std::span<const Decoder> control_decoders();
+std::span<const Decoder> link_decoders();
 
 }  // namespace isthmus::fuzz

@@ -52,8 +52,11 @@ TEST_P(DecoderFuzzTest, NoiseDoesNoHarm) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Decoders, DecoderFuzzTest, ::testing::ValuesIn(decoders().begin(), decoders().end()),
-                         [](const auto& info) { return std::string(info.param.name); });
+std::string name_of(const ::testing::TestParamInfo<Decoder>& info) { return info.param.name; }
+INSTANTIATE_TEST_SUITE_P(Control, DecoderFuzzTest,
+                         ::testing::ValuesIn(control_decoders().begin(), control_decoders().end()), name_of);
+INSTANTIATE_TEST_SUITE_P(Link, DecoderFuzzTest, ::testing::ValuesIn(link_decoders().begin(), link_decoders().end()),
+                         name_of);
 
 }  // namespace
 }  // namespace isthmus::fuzz

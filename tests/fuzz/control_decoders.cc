@@ -120,6 +120,6 @@ constexpr Decoder kDecoders[] = {
 
 }  // namespace
 
-std::span<const Decoder> decoders() { return kDecoders; }
+std::span<const Decoder> control_decoders() { return kDecoders; }
 
 }  // namespace isthmus::fuzz
