@@ -60,7 +60,10 @@ Result<std::vector<std::uint64_t>> sweep_sizes(std::uint64_t min_bytes, std::uin
     return invalid_argument("--min {} must be above 0 and not above --max {}", min_bytes, max_bytes);
   if (factor < 2) return invalid_argument("--factor {} must be at least 2", factor);
   std::vector<std::uint64_t> sizes;
-  for (std::uint64_t size = min_bytes; size <= max_bytes; size *= factor) sizes.push_back(size);
+  for (std::uint64_t size = min_bytes;; size *= factor) {
+    sizes.push_back(size);
+    if (size > max_bytes / factor) break;  // the next is above, and might not fit into 64 bits
+  }
   return sizes;
 }
 

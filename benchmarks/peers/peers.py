@@ -42,9 +42,14 @@ class Isthmus:
         return f"isthmus-{self.transport}"
 
     def missing(self):
-        done = subprocess.run([self.isthmus, "info", "--options=markdown"], capture_output=True, text=True, timeout=60)
-        row = next((line for line in done.stdout.splitlines() if "`ISTHMUS_TRANSPORT`" in line), "")
-        return None if self.transport in row else f"this build has no transport {self.transport}"
+        try:
+            done = subprocess.run([self.isthmus, "info"], capture_output=True, text=True, timeout=60)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        found = [line.split() for line in done.stdout.splitlines() if line.startswith(f"  {self.transport} ")]
+        if found and found[0][1][:1].isdigit():  # its version, not what is wrong with it
+            return None
+        return f"this build has no transport {self.transport}"
 
     def command(self, setting):
         return [
