@@ -103,14 +103,11 @@ function(isthmus_python_test)
   set_tests_properties(${ARG_NAME} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 
-# isthmus_program_test(NAME lab_job_test [SOURCE lab_job_test.py] LABELS lab TIMEOUT 300 [ARGS soak])
+# isthmus_program_test(NAME lab_job_test SOURCE lab_job_test.py LABELS lab TIMEOUT 300 [ARGS soak])
 # A Python program that runs ours: it finds them in CLI_PROGRAM, LAB_PROGRAM and BENCH_PROGRAM, and ends with 77, and its
 # reason, where the machine has no TUN device or gives no namespaces. Those of the lab run one at a time: they measure.
 function(isthmus_program_test)
   cmake_parse_arguments(ARG "" "NAME;SOURCE;TIMEOUT" "LABELS;ARGS" ${ARGN})
-  if(NOT ARG_SOURCE)
-    set(ARG_SOURCE ${ARG_NAME}.py)
-  endif()
   add_test(NAME ${ARG_NAME} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_SOURCE} ${ARG_ARGS})
   set(programs CLI_PROGRAM=$<TARGET_FILE:isthmus_cli> LAB_PROGRAM=$<TARGET_FILE:isthmus-lab>
     BENCH_PROGRAM=$<TARGET_FILE:isthmus-bench>)

@@ -51,7 +51,7 @@ class LabJob(unittest.TestCase):
         bridges = "".join(
             f"ip link add docker{i} type veth peer name inside{i} && ip addr add 172.1{7 + i}.0.1/16 dev docker{i} && "
             f"ip link set docker{i} up && ip link set inside{i} up && " for i in range(2))
-        setup = bridges + "export ISTHMUS_WAN_INTERFACE=docker0,docker1,wan0;"
+        setup = "set -e; " + bridges + "export ISTHMUS_WAN_INTERFACE=docker0,docker1,wan0;"
         _, stats = self.run_job("--sites", "2", "--rate", "100mbit", "--rtt", "10ms", words="allreduce 100000",
                                 setup=setup)
         self.assertGreater(lab_support.pair_of(stats, "a", "b")["delivered_bytes"], 400000)

@@ -12,10 +12,19 @@ from lab_support import BackgroundLab, ctl, main, pair_of, run_with_stats, wait_
 CONNECT = """
 import os, socket, threading, time
 targets = {targets}
+# A server that does not listen yet refuses; silence is another matter.
+def connect(target, timeout):
+    end = time.monotonic() + 20
+    while True:
+        try:
+            return socket.create_connection(target, timeout=timeout)
+        except ConnectionRefusedError:
+            if time.monotonic() > end: raise
+            time.sleep(0.05)
 if os.environ["RANK"] == "1":
     def serve(port):
         with socket.create_server(("10.77.1.1", port)) as server:
-            server.settimeout(5)
+            server.settimeout(8)
             try:
                 peer, address = server.accept()
             except TimeoutError:
@@ -25,13 +34,12 @@ if os.environ["RANK"] == "1":
     threads = [threading.Thread(target=serve, args=(port,)) for port in {ports}]
     for thread in threads: thread.start()
     for thread in threads: thread.join()
-    back = socket.create_connection(("10.77.0.1", 7000), timeout=5)
+    back = connect(("10.77.0.1", 7000), 5)
     print("back came", back.recv(100).decode(), flush=True)
 else:
-    time.sleep(0.5)
     for host, port in targets:
         try:
-            peer = socket.create_connection((host, port), timeout=2)
+            peer = connect((host, port), 2)
             count = 0
             while data := peer.recv(65536): count += len(data)
             print("got", count, "from", host, port, flush=True)
