@@ -23,7 +23,7 @@ Result<GroupMessage> decode_group_message(std::string_view bytes) {
   message.process = reader.get<std::uint64_t>();
   const auto code = reader.get<std::uint8_t>();
   const std::string_view text = reader.get_text();
-  if (!reader.at_end() || kind < 1 || kind > 3 || code > static_cast<std::uint8_t>(StatusCode::kInternal))
+  if (!reader.at_end() || kind < 1 || kind > 4 || code > static_cast<std::uint8_t>(StatusCode::kInternal))
     return corruption("group message of {} bytes and kind {} is malformed", bytes.size(), kind);
   message.kind = static_cast<GroupMessageKind>(kind);
   if (code != 0) message.status = Status(static_cast<StatusCode>(code), std::string(text));

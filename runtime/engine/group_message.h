@@ -15,6 +15,7 @@ enum class GroupMessageKind : std::uint8_t {
   kAbort = 1,  // flooded: the group is broken, with this status
   kLeave = 2,  // flooded: the sender has left the group on purpose, and all that it sent was acknowledged
   kDial = 3,   // to one process: open lanes of our link until it has `group` of them
+  kProbe = 4,  // to one process: as kDial, and the path is silent for the sender
 };
 
 struct GroupMessage {

@@ -84,14 +84,14 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options, Runtime
   ISTHMUS_ASSIGN_OR_RETURN(runtime->loop_, ProgressLoop::create(runtime->clock_));
   ISTHMUS_ASSIGN_OR_RETURN(
       runtime->mesh_, PeerMesh::create(mesh_options(options), runtime->control_.get(), self.process, runtime.get()));
-  runtime->loop_->set_links(std::make_unique<LinkSet>(link_set_options(options), runtime->clock_,
-                                                      std::move(seams.transport), self.process, &runtime->counters_.wan,
-                                                      [mesh = runtime->mesh_.get()](ProcessId peer, int lanes) {
-                                                        GroupMessage dial;
-                                                        dial.kind = GroupMessageKind::kDial;
-                                                        dial.group = static_cast<std::uint64_t>(lanes);
-                                                        mesh->send(peer, encode_group_message(dial));
-                                                      }));
+  runtime->loop_->set_links(std::make_unique<LinkSet>(
+      link_set_options(options), runtime->clock_, std::move(seams.transport), self.process, &runtime->counters_.wan,
+      [mesh = runtime->mesh_.get()](ProcessId peer, int lanes, bool is_silent) {
+        GroupMessage dial;
+        dial.kind = is_silent ? GroupMessageKind::kProbe : GroupMessageKind::kDial;
+        dial.group = static_cast<std::uint64_t>(lanes);
+        mesh->send(peer, encode_group_message(dial));
+      }));
   runtime->loop_->start();
   return runtime;
 }
@@ -305,8 +305,9 @@ void Runtime::on_message(ProcessId from, std::string_view text) {
 }
 
 void Runtime::on_group_message(ProcessId from, const GroupMessage& message) {
-  if (message.kind == GroupMessageKind::kDial)
-    return loop_->links().dial(from, static_cast<int>(std::min<std::uint64_t>(message.group, 1024)));
+  if (message.kind == GroupMessageKind::kDial || message.kind == GroupMessageKind::kProbe)
+    return loop_->links().dial(from, static_cast<int>(std::min<std::uint64_t>(message.group, 1024)),
+                               message.kind == GroupMessageKind::kProbe);
   const auto found = loop_->groups().find(message.group);
   if (message.kind == GroupMessageKind::kLeave) {
     if (found != loop_->groups().end()) found->second->member_left(message.process);

@@ -28,7 +28,7 @@ std::uint64_t draw_session() {
 }  // namespace
 
 LinkSet::LinkSet(const LinkSetOptions& options, const Clock* clock, std::unique_ptr<Transport> transport,
-                 ProcessId self, Traffic* traffic, std::function<void(ProcessId, int)> request_dial)
+                 ProcessId self, Traffic* traffic, std::function<void(ProcessId, int, bool)> request_dial)
     : options_(options),
       clock_(clock),
       self_(self),
@@ -63,11 +63,12 @@ std::vector<LinkReport> LinkSet::report() const {
   return links;
 }
 
-void LinkSet::dial(ProcessId process, int lanes) {
+void LinkSet::dial(ProcessId process, int lanes, bool is_silent) {
   const auto found = entries_.find(process);
   if (found == entries_.end()) return;
   found->second->is_wanted = true;
   found->second->lanes_asked_for = std::min(lanes, options_.link.most_lanes + 1);
+  if (is_silent) found->second->is_suspect = true;
 }
 
 void LinkSet::suspect(ProcessId process, bool is_silent) {
@@ -79,10 +80,16 @@ void LinkSet::fail(ProcessId process, const Status& why) {
   const auto found = entries_.find(process);
   if (found == entries_.end()) return;
   found->second->link->fail(why);
-  for (LaneId lane : found->second->link->lane_ids()) transport_->close(lane);
+  close_lanes(*found->second);
 }
 
-// The dialling side does not wait out its interval.
+// Of a link that has failed: its sockets and buffers serve nobody any more.
+void LinkSet::close_lanes(Entry& entry) {
+  if (std::exchange(entry.is_closed, true)) return;
+  for (const auto& [lane, owner] : owners_)
+    if (owner.entry == &entry) transport_->close(lane);
+}
+
 void LinkSet::retire(ProcessId process) {
   const auto found = entries_.find(process);
   if (found != entries_.end()) found->second->is_retired = true;
@@ -112,6 +119,8 @@ void LinkSet::on_lane_up(LaneId lane, LaneOwner& owner) {
     on_probe_answered(entry, owner);
   else
     --entry.dialling;
+  if (!entry.link->status().ok()) return transport_->close(lane);
+  entry.had_lane = true;
   entry.without_lane_since = kNever;
   entry.link->lane_up(lane, owner.serial);
 }
@@ -122,7 +131,7 @@ void LinkSet::on_probe_answered(Entry& entry, const LaneOwner& owner) {
   if (entry.silent_since != kNever && owner.serial >= entry.first_probe)
     log_info("the path to {} answers again after {:.1f} s", entry.peer.name,
              to_seconds(clock_->now() - entry.silent_since));
-  if (entry.silent_since != kNever) ++entry.fruitless_probings;
+  if (entry.link->silent_since() != kNever) ++entry.fruitless_probings;
   give_up_lanes_below(entry, owner.first_kept);
   entry.silent_since = kNever;
   entry.is_suspect = false;
@@ -145,7 +154,10 @@ void LinkSet::on_accepted(LaneId lane, const std::string& text) {
   }
   const auto found = entries_.find((*received).greeting.from);
   if (found != entries_.end()) return adopt(*found->second, lane, *received);
-  if (strangers_.size() >= kMaxStrangers) transport_->close(strangers_.front().lane);
+  if (strangers_.size() >= kMaxStrangers) {
+    transport_->close(strangers_.front().lane);
+    strangers_.erase(strangers_.begin());
+  }
   strangers_.push_back({lane, *received, clock_->now()});
 }
 
@@ -163,6 +175,7 @@ Status LinkSet::check(Entry& entry, const ReceivedGreeting& received) {
   const LaneGreeting& greeting = received.greeting;
   ISTHMUS_RETURN_IF_ERROR(received.authenticate(entry.peer.keys));
   if (dials(entry)) return corruption("this side dials the lanes of this link");
+  ISTHMUS_RETURN_IF_ERROR(entry.link->status());
   if (entry.link->session() == 0) ISTHMUS_RETURN_IF_ERROR(begin_session(entry, greeting.session));
   if (entry.link->session() != greeting.session)
     return corruption("session {:#x}, the link has {:#x}", greeting.session, entry.link->session());
@@ -180,6 +193,7 @@ void LinkSet::adopt(Entry& entry, LaneId lane, const ReceivedGreeting& received)
     return;
   }
   owners_[lane] = {&entry, received.greeting.serial, received.greeting.first_kept, false, false, clock_->now()};
+  entry.had_lane = true;
   entry.without_lane_since = kNever;
   give_up_lanes_below(entry, received.greeting.first_kept);
   entry.link->lane_up(lane, received.greeting.serial);
@@ -256,13 +270,14 @@ void LinkSet::ask_for_lanes(Entry& entry, TimePoint now) {
   const int wanted = entry.link->wanted_lanes();
   if (now < entry.ask_at || (static_cast<int>(entry.link->lane_count()) >= wanted && !is_silent(entry, now))) return;
   entry.ask_at = now + options_.redial_interval;
-  request_dial_(entry.peer.process, wanted);
+  request_dial_(entry.peer.process, wanted, is_silent(entry, now));
 }
 
 // Fresh lanes carry everything again. On a line that is only slow they lengthen its queue, so each time that they bring
 // nothing the patience doubles, as TCP's does.
-Duration LinkSet::patience(const Entry& entry) {
-  return entry.link->patience() * (1 << std::min(entry.fruitless_probings, kMaxDoublings));
+Duration LinkSet::patience(const Entry& entry) const {
+  const Duration patience = entry.link->patience() * (1 << std::min(entry.fruitless_probings, kMaxDoublings));
+  return std::min(patience, options_.reach_limit / 3);  // what is probed too late is not probed
 }
 
 bool LinkSet::is_silent(const Entry& entry, TimePoint now) const {
@@ -300,7 +315,8 @@ void LinkSet::probe(Entry& entry, TimePoint now) {
 void LinkSet::end_late_dials(TimePoint now) {
   if (dials_under_way_ == 0) return;
   for (auto& [lane, owner] : owners_) {
-    if (!owner.is_dialling || now < owner.since + (owner.is_probe ? kProbeLimit : kDialLimit)) continue;
+    const bool is_redial = owner.is_probe || owner.entry->had_lane;
+    if (!owner.is_dialling || now < owner.since + (is_redial ? kProbeLimit : kDialLimit)) continue;
     owner.since = kNever - kDialLimit;  // once
     owner.entry->last_dial_error = deadline_exceeded("no answer");
     try_next_address(owner);
@@ -329,6 +345,7 @@ bool LinkSet::fail_if_out_of_reach(Entry& entry, TimePoint now) {
 // Keeps a used link in lanes, or fails it once it has been out of reach for too long.
 bool LinkSet::maintain(Entry& entry, TimePoint now) {
   Link& link = *entry.link;
+  if (!link.status().ok()) close_lanes(entry);
   if (entry.is_retired || !link.status().ok() || !(entry.is_wanted || link.was_used())) return false;
   watch_silence(entry, now);
   if (!dials(entry))
@@ -362,10 +379,10 @@ TimePoint LinkSet::next_due() const {
   for (const auto& [process, entry] : entries_) {
     const Link& link = *entry->link;
     due = std::min(due, link.next_due());
-    if (entry->is_retired || !link.status().ok() || !link.was_used()) continue;
+    if (entry->is_retired || !link.status().ok() || !(entry->is_wanted || link.was_used())) continue;
     const bool waits = link.lane_count() == 0 || entry->silent_since != kNever;
     if (waits) due = std::min(due, now + options_.redial_interval);
-    if (link.silent_since() != kNever) due = std::min(due, std::max(now, link.silent_since()) + patience(*entry));
+    if (link.silent_since() != kNever) due = std::min(due, std::max(now, link.silent_since() + patience(*entry)));
   }
   return due;
 }

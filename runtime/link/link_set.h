@@ -50,9 +50,10 @@ struct LinkSetOptions {
 
 class LinkSet {
  public:
-  // `request_dial(peer, lanes)`: asks the peer over the control connection to dial until the link has so many.
+  // `request_dial(peer, lanes, is_silent)`: asks the peer over the control connection to dial until the link has so
+  // many, and to probe the path if it is silent for this side.
   LinkSet(const LinkSetOptions& options, const Clock* clock, std::unique_ptr<Transport> transport, ProcessId self,
-          Traffic* traffic, std::function<void(ProcessId, int)> request_dial);
+          Traffic* traffic, std::function<void(ProcessId, int, bool)> request_dial);
   ~LinkSet();
 
   Result<std::string> listen(const ListenOptions& options) { return transport_->listen(options); }
@@ -60,10 +61,10 @@ class LinkSet {
   // The link to a peer, made at the first call; the pointer lives as long as the set.
   Link* get(const LinkPeer& peer);
 
-  void dial(ProcessId process, int lanes);          // the peer asked for it
-  void suspect(ProcessId process, bool is_silent);  // its heartbeats are missing, or are heard again
-  void fail(ProcessId process, const Status& why);  // the process is dead
-  void retire(ProcessId process);                   // it said goodbye: its lanes' end is no failure
+  void dial(ProcessId process, int lanes, bool is_silent);  // the peer asked for it
+  void suspect(ProcessId process, bool is_silent);          // its heartbeats are missing, or are heard again
+  void fail(ProcessId process, const Status& why);          // the process is dead
+  void retire(ProcessId process);                           // it said goodbye: its lanes' end is no failure
 
   // Moves everything that can be moved now. Returns whether anything was.
   bool progress();
@@ -79,7 +80,7 @@ class LinkSet {
   struct Entry {
     LinkPeer peer;
     std::unique_ptr<Link> link;
-    bool is_wanted = false, is_retired = false, is_suspect = false;
+    bool is_wanted = false, is_retired = false, is_suspect = false, had_lane = false, is_closed = false;
     int lanes_asked_for = 0;  // by the peer
     int dialling = 0;         // lanes, probes not among them
     std::uint32_t next_serial = 1;
@@ -119,8 +120,9 @@ class LinkSet {
   void on_dial_failed(Entry& entry, const LaneOwner& owner, const Status& why);
   static void try_next_address(const LaneOwner& owner);
 
+  void close_lanes(Entry& entry);
   bool maintain(Entry& entry, TimePoint now);
-  static Duration patience(const Entry& entry);
+  Duration patience(const Entry& entry) const;
   bool is_silent(const Entry& entry, TimePoint now) const;
   void watch_silence(Entry& entry, TimePoint now);
   void ask_for_lanes(Entry& entry, TimePoint now);
@@ -135,7 +137,7 @@ class LinkSet {
   const Clock* const clock_;
   const ProcessId self_;
   Traffic* const traffic_;
-  const std::function<void(ProcessId, int)> request_dial_;
+  const std::function<void(ProcessId, int, bool)> request_dial_;
   std::unordered_map<ProcessId, std::unique_ptr<Entry>> entries_;
   std::unordered_map<LaneId, LaneOwner> owners_;
   std::vector<Stranger> strangers_;

@@ -29,7 +29,7 @@ TEST(GroupMessage, HostileInputIsRefusedOrHarmless) {
     bytes[random() % bytes.size()] = static_cast<char>(random());
     const Result<GroupMessage> decoded = decode_group_message(bytes);
     if (decoded.ok()) {
-      EXPECT_LE(static_cast<int>((*decoded).kind), 3);
+      EXPECT_LE(static_cast<int>((*decoded).kind), static_cast<int>(GroupMessageKind::kProbe));
     }
   }
 }

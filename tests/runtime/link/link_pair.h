@@ -32,6 +32,7 @@ class LinkPair : public testing::Test {
     Link* link = nullptr;
     RecordingOperation operation;
     int dial_requests = 0, lanes_requested = 0;
+    bool says_silent = false;
   };
 
   void start(const Shape& shape, LinkSetOptions options = {}) {
@@ -42,9 +43,12 @@ class LinkPair : public testing::Test {
       auto transport =
           make_shaped_transport(std::move(inner), side.control, clock_, seed_ + static_cast<unsigned>(i)).value();
       transport = std::make_unique<TamperingTransport>(std::move(transport), &side.tampering);
-      side.set = std::make_unique<LinkSet>(
-          options, &clock_, std::move(transport), kIds[i], &side.traffic,
-          [&side](ProcessId, int lanes) { side.lanes_requested = lanes, ++side.dial_requests; });
+      side.set = std::make_unique<LinkSet>(options, &clock_, std::move(transport), kIds[i], &side.traffic,
+                                           [&side](ProcessId, int lanes, bool is_silent) {
+                                             side.lanes_requested = lanes;
+                                             side.says_silent = is_silent;
+                                             ++side.dial_requests;
+                                           });
       side.address = side.set->listen({"127.0.0.1", "", 0, 0}).value();
     }
     for (int i = 0; i < 2; ++i)
@@ -68,7 +72,7 @@ class LinkPair : public testing::Test {
       for (int i = 0; i < 2; ++i) {
         while (sides_[i].dial_requests > 0) {
           --sides_[i].dial_requests;
-          sides_[1 - i].set->dial(kIds[i], sides_[i].lanes_requested);
+          sides_[1 - i].set->dial(kIds[i], sides_[i].lanes_requested, sides_[i].says_silent);
         }
       }
       if (moved) continue;
