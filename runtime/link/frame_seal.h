@@ -27,7 +27,6 @@ class FrameSeal {
   // nullptr: frames are not sealed.
   explicit FrameSeal(std::unique_ptr<LinkCipher> cipher) : cipher_(std::move(cipher)) {}
 
-  bool is_sealed() const { return cipher_ != nullptr; }
   std::size_t trailer_bytes() const { return cipher_ ? LinkCipher::kTagBytes : kChecksumBytes; }
 
   // `message`: room for the header, the body, which is in place, and the trailer. Writes the header, with its key

@@ -83,7 +83,9 @@ void Link::lane_down(LaneId id) {
     if (*frame == nullptr || !(*frame)->is_on(id)) continue;
     for (FrameCopy& copy : (*frame)->copies)
       if (copy.lane == id) copy = {};
-    if (!(*frame)->has_lane()) waiting_.push_front(*frame);
+    if ((*frame)->has_lane()) continue;
+    (*frame)->was_resent = true;  // its acknowledgement may be under way already, and tells nothing of the next lane
+    waiting_.push_front(*frame);
   }
   acknowledge_at_ = TimePoint::min();  // the last one may have been lost with the lane
 }
@@ -167,14 +169,11 @@ void Link::note_delay(Lane& lane, std::uint32_t sent_us) {
   lane.delay_us = delay_us;
 }
 
-std::string Link::acknowledgement_body() {
+Acknowledgement Link::acknowledgement() const {
   Acknowledgement ack = arrived_.acknowledgement();
-  for (Lane& lane : lanes_) {
-    if (!lane.owes_report || ack.delays.size() == kMaxAckDelays) continue;
-    ack.delays.push_back({lane.serial, lane.delay_us});
-    lane.owes_report = false;
-  }
-  return encode_acknowledgement(ack);
+  for (const Lane& lane : lanes_)
+    if (lane.owes_report && ack.delays.size() < kMaxAckDelays) ack.delays.push_back({lane.serial, lane.delay_us});
+  return ack;
 }
 
 void Link::acknowledged(OutFrame* frame) {
@@ -205,11 +204,16 @@ Duration Link::patience() const {
 
 // ---------------------------------------------------------------------------------------------------- sending
 
-std::span<Link::Lane> Link::data_lanes() {
-  const std::size_t first = lanes_.size() > 1 ? 1 : 0;
-  const std::size_t count = std::min(lanes_.size() - first, static_cast<std::size_t>(lane_count_.count()));
-  return std::span(lanes_).subspan(first, count);
+std::size_t Link::data_lane_count() const {
+  const std::size_t others = lanes_.size() > 1 ? 1 : 0;
+  return std::min(lanes_.size() - others, static_cast<std::size_t>(lane_count_.count()));
 }
+
+std::span<Link::Lane> Link::data_lanes() {
+  return std::span(lanes_).subspan(lanes_.size() > 1 ? 1 : 0, data_lane_count());
+}
+
+bool Link::may_resend() const { return data_lane_count() > 1 && !sent_.empty(); }
 
 Link::Lane* Link::lane_with_room(LaneId except) {
   Lane* best = nullptr;
@@ -230,7 +234,6 @@ Link::Lane* Link::lane_for_control() {
 OutFrame* Link::next_frame(const Lane& lane) {
   if (!waiting_.empty()) {
     OutFrame* frame = waiting_.front();
-    if (frame->posted > 0) return nullptr;  // its dead lane has not returned the buffer yet
     waiting_.pop_front();
     return frame;
   }
@@ -265,6 +268,7 @@ bool Link::post(Lane& lane, OutFrame* frame) {
   }
   ++frame->posted;
   traffic_->sent_bytes.add(frame->bytes.size());
+  if (frame->was_resent) traffic_->resent_bytes.add(frame->bytes.size());
   if (frame->segment == 0) return true;
   if (probe_at_ == kNever) probe_at_ = clock_->now() + kProbeInterval;
   FrameCopy& copy = frame->copies[frame->copies[0].lane == 0 ? 0 : 1];
@@ -277,7 +281,8 @@ bool Link::post(Lane& lane, OutFrame* frame) {
 bool Link::send_acknowledgement() {
   Lane* lane = lane_for_control();
   if (lane == nullptr) return false;
-  const std::string body = acknowledgement_body();
+  const Acknowledgement ack = acknowledgement();
+  const std::string body = encode_acknowledgement(ack);
   FrameHeader header;
   header.type = FrameType::kAck;
   header.session = session_;
@@ -293,6 +298,9 @@ bool Link::send_acknowledgement() {
     sent_.release(frame);
     return false;
   }
+  for (const LaneDelay& delay : ack.delays)
+    for (Lane& other : lanes_)
+      if (other.serial == delay.lane_serial) other.owes_report = false;
   arrivals_to_acknowledge_ = 0;
   acknowledge_at_ = probe_at_ = kNever;
   return true;
@@ -316,15 +324,16 @@ bool Link::resend(OutFrame* frame, TimePoint now, bool only_long) {
   }
   const LaneId newest = second.lane != 0 ? second.lane : first.lane;
   Lane* lane = lane_with_room(newest);
-  if (lane == nullptr || frame->is_on(lane->id)) return false;
+  if (lane == nullptr || frame->is_on(lane->id) || !pacer_.may_send(now)) return false;
   if (first.lane != 0 && second.lane != 0) drop_copy(frame, first);
+  const bool was_resent = std::exchange(frame->was_resent, true);
   if (!post(*lane, frame)) {
+    frame->was_resent = was_resent;
     if (first.lane == 0) std::swap(first, second);
     return false;
   }
+  pacer_.sent(frame->bytes.size(), now);
   if (first.departed > second.departed && second.lane != 0) std::swap(first, second);
-  frame->was_resent = true;
-  traffic_->resent_bytes.add(frame->bytes.size());
   return true;
 }
 
@@ -333,8 +342,9 @@ bool Link::resend_overdue(bool only_long) {
   bool any = false;
   std::size_t looks = 0;
   for (OutFrame* frame : sent_.kept()) {
+    if (frame == nullptr) continue;
     if (++looks > kOverdueLooks) break;
-    if (frame != nullptr && frame->has_lane()) any |= resend(frame, now, only_long);
+    if (frame->has_lane()) any |= resend(frame, now, only_long);
   }
   return any;
 }
@@ -354,8 +364,16 @@ bool Link::pump_credits() {
   return did_something;
 }
 
+bool Link::looks_for_overdue(TimePoint now) {
+  if (!may_resend() || now < look_for_overdue_at_) return false;
+  look_for_overdue_at_ = now + kOverdueInterval;
+  return true;
+}
+
 bool Link::pump_frames(TimePoint now) {
-  bool did_something = false, is_backlogged = false;
+  const bool looks = looks_for_overdue(now);
+  bool did_something = looks && resend_overdue(true);
+  bool is_backlogged = false;
   std::size_t bytes = 0;
   Lane* lane = nullptr;
   for (;;) {
@@ -367,16 +385,16 @@ bool Link::pump_frames(TimePoint now) {
       is_backlogged = false;
       break;
     }
-    if (!post(*lane, frame)) waiting_.push_front(frame);
+    if (!post(*lane, frame)) {
+      waiting_.push_front(frame);
+      continue;  // the lane is full now: another one
+    }
     pacer_.sent(frame->bytes.size(), now);
     bytes += frame->bytes.size();
     did_something = true;
   }
   pacer_.note_backlog(is_backlogged);
-  if (data_lanes().size() > 1 && !sent_.empty() && now >= look_for_overdue_at_) {
-    look_for_overdue_at_ = now + kOverdueInterval;
-    did_something |= resend_overdue(is_backlogged);
-  }
+  if (looks && !is_backlogged) did_something |= resend_overdue(false);
   const bool are_lanes_limit = is_backlogged && lane == nullptr && pacer_.may_send(now);
   lane_count_.observe(delivered_bytes_, are_lanes_limit, static_cast<int>(data_lanes().size()),
                       data_lanes().front().meter.round_trip(), now);
@@ -417,8 +435,11 @@ bool Link::pump() {
 
 TimePoint Link::next_due() const {
   if (lanes_.empty() || !status_.ok()) return kNever;
-  TimePoint due = std::min(acknowledge_at_, probe_at_);
-  if (lanes_.size() > 2 && !sent_.empty()) due = std::min(due, look_for_overdue_at_);
+  TimePoint due = kNever;
+  // A full lane's kSent wakes the thread.
+  if (std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return !lane.is_full; }))
+    due = std::min(acknowledge_at_, probe_at_);
+  if (may_resend()) due = std::min(due, look_for_overdue_at_);
   if (!drained() && !pacer_.may_send(clock_->now())) due = std::min(due, pacer_.next_send_at());
   return due;
 }

@@ -99,7 +99,9 @@ class Link final : public MatchingChannel {
   };
 
   Lane* find_lane(LaneId id);
+  std::size_t data_lane_count() const;
   std::span<Lane> data_lanes();
+  bool may_resend() const;  // something may be overdue, and there is another lane for it
   Lane* lane_with_room(LaneId except = 0);
   Lane* lane_for_control();
   OutFrame* next_frame(const Lane& lane);
@@ -109,6 +111,7 @@ class Link final : public MatchingChannel {
   bool pump_credits();
   void pace(TimePoint now);
   void limit_lanes();
+  bool looks_for_overdue(TimePoint now);
   bool resend_overdue(bool only_long);
   bool resend(OutFrame* frame, TimePoint now, bool only_long);
   void drop_copy(OutFrame* frame, FrameCopy& copy);
@@ -116,7 +119,7 @@ class Link final : public MatchingChannel {
   void post_receive(Lane& lane, ReceiveBuffer* buffer);
   Status on_frame(Lane& lane, ConstBytes frame);
   void note_delay(Lane& lane, std::uint32_t sent_us);
-  std::string acknowledgement_body();
+  Acknowledgement acknowledgement() const;
   std::uint32_t now_us() const;
   Status on_acknowledgement(const Frame& frame);
   void acknowledged(OutFrame* frame);

@@ -108,7 +108,7 @@ void Pacer::speed_up(double rate, double missing) {
     is_starting_ = flat_epochs_ < kFlatEpochs;
     return;
   }
-  pace_ = std::max({pace_, line_rate_, rate / 2});             // what arrived was carried
+  pace_ = std::max({pace_, line_rate_, rate / 2});             // a pace that was measured over a cut is none
   if (missing < 0.5 || rate < pace_ * (1 - kFollows)) return;  // a queue begins, or TCP does not follow
   pace_ *= 1 + growth_;
   if (++quiet_epochs_ % kQuietEpochs == 0) growth_ = std::min(2 * growth_, kMostGrowth);

@@ -8,7 +8,8 @@
 //
 // An epoch is a round trip. With more than the target queued, what arrived tells what the line carries, and the pace
 // becomes that, less what drains the excess. With less, the pace grows: quickly up to the rate that the line has shown,
-// carefully beyond. Without a pace (at first, until a queue shows) nothing is held back here. Delay that does not fall
+// carefully beyond. At first it is one and a half times what arrives, and nothing before
+// anything has arrived. Delay that does not fall
 // although the pace has is the path's own, and counts as base from then on; the base also rises by 0.1 ms per second,
 // as clocks drift apart.
 //

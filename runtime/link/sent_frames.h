@@ -54,7 +54,7 @@ class SentFrames {
   template <typename Fn>
   Status acknowledge(const Acknowledgement& ack, Fn acknowledged);
 
-  // Kept frames, oldest first; nullptr: acknowledged out of order. `first_segment()`: number of the front.
+  // Kept frames, oldest first; nullptr: acknowledged out of order.
   const std::deque<OutFrame*>& kept() const { return kept_; }
   bool empty() const { return kept_.empty(); }
   OutFrame* oldest() const { return kept_.empty() ? nullptr : kept_.front(); }  // never an acknowledged one

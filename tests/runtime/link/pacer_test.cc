@@ -128,7 +128,7 @@ TEST(Pacer, SaysNothingWhileTheLinkIsIdle) {
   EXPECT_TRUE(line.pacer.may_send(line.now));
 }
 
-TEST(Pacer, HoldsNothingBackBeforeAQueueWasSeen) {
+TEST(Pacer, HoldsNothingBackBeforeAnythingArrived) {
   Pacer pacer;
   const TimePoint now(1s);
   for (int i = 0; i < 1000; ++i) {
