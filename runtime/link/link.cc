@@ -29,17 +29,20 @@ std::size_t max_frame_bytes(const LaneLimits& limits) {
 
 }  // namespace
 
-Link::Link(const LinkOptions& options, const Clock* clock, Transport* transport, Traffic* traffic, std::string name,
-           std::uint32_t epoch)
+Link::Link(const LinkOptions& options, const Clock* clock, Transport* transport, Traffic* traffic, LineShare* share,
+           std::string name, std::uint32_t epoch)
     : MatchingChannel(options.eager),
       options_(options),
       clock_(clock),
       transport_(transport),
       traffic_(traffic),
+      share_(share),
       name_(std::move(name)),
       epoch_(epoch),
       sent_(max_frame_bytes(options.lane)),
-      lane_count_(options.first_lanes, options.most_lanes) {}
+      lane_count_(options.first_lanes, options.most_lanes) {
+  share_->join(&part_);
+}
 
 void Link::begin_session(std::uint64_t session, FrameSeal seal) {
   session_ = session;
@@ -394,6 +397,8 @@ bool Link::pump_frames(TimePoint now) {
     did_something = true;
   }
   pacer_.note_backlog(is_backlogged);
+  part_.waiting_bytes = outbound_.waiting_bytes();
+  if (is_backlogged) part_.busy_at = now;
   if (looks && !is_backlogged) did_something |= resend_overdue(false);
   const bool are_lanes_limit = is_backlogged && lane == nullptr && pacer_.may_send(now);
   lane_count_.observe(delivered_bytes_, are_lanes_limit, static_cast<int>(data_lanes().size()),
@@ -407,7 +412,10 @@ void Link::pace(TimePoint now) {
   const Duration round_trip = data_lanes().front().meter.round_trip();
   if (!pacer_.is_epoch_over(round_trip, now)) return;
   LaneDelayMeter& delay = lanes_.front().delay;
-  if (pacer_.end_epoch(delay.has_queue() ? delay.queue() : Duration(-1), round_trip, now)) delay.take_as_base();
+  part_.bytes_per_sec = pacer_.bytes_per_sec();
+  const double fairness = share_->fairness(part_, now);
+  if (pacer_.end_epoch(delay.has_queue() ? delay.queue() : Duration(-1), round_trip, fairness, now))
+    delay.take_as_base();
   delay.next_epoch();
   limit_lanes();
 }

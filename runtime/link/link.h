@@ -29,6 +29,7 @@
 #include "runtime/link/frame_seal.h"
 #include "runtime/link/lane_count.h"
 #include "runtime/link/lane_meter.h"
+#include "runtime/link/line_share.h"
 #include "runtime/link/matching_channel.h"
 #include "runtime/link/pacer.h"
 #include "runtime/link/receive_window.h"
@@ -50,9 +51,11 @@ class Link final : public MatchingChannel {
   static constexpr int kAckEvery = 8;  // segments
   static constexpr int kReceiveBuffersPerLane = 8;
 
-  // `name`: the peer in messages, "rank 3 (site b)". `transport` and `traffic` outlive the link's lanes.
-  Link(const LinkOptions& options, const Clock* clock, Transport* transport, Traffic* traffic, std::string name,
-       std::uint32_t epoch);
+  // `name`: the peer in messages, "rank 3 (site b)". `transport`, `traffic` and `share` outlive the link.
+  Link(const LinkOptions& options, const Clock* clock, Transport* transport, Traffic* traffic, LineShare* share,
+       std::string name, std::uint32_t epoch);
+
+  ~Link() override { share_->leave(&part_); }
 
   bool drained() const override { return outbound_.empty() && sent_.empty(); }
 
@@ -129,6 +132,8 @@ class Link final : public MatchingChannel {
   const Clock* const clock_;
   Transport* const transport_;
   Traffic* const traffic_;
+  LineShare* const share_;
+  LineShare::Part part_;
   const std::string name_;
   const std::uint32_t epoch_;
   std::uint64_t session_ = 0;

@@ -44,7 +44,8 @@ Link* LinkSet::get(const LinkPeer& peer) {
   if (slot) return slot->link.get();
   slot = std::make_unique<Entry>();
   slot->peer = peer;
-  slot->link = std::make_unique<Link>(options_.link, clock_, transport_.get(), traffic_, peer.name, options_.epoch);
+  slot->link =
+      std::make_unique<Link>(options_.link, clock_, transport_.get(), traffic_, &share_, peer.name, options_.epoch);
   const auto known = std::stable_partition(strangers_.begin(), strangers_.end(),
                                            [&](const Stranger& s) { return s.greeting.greeting.from != peer.process; });
   const std::vector<Stranger> arrived(known, strangers_.end());

@@ -137,6 +137,7 @@ class LinkSet {
   const Clock* const clock_;
   const ProcessId self_;
   Traffic* const traffic_;
+  LineShare share_;
   const std::function<void(ProcessId, int, bool)> request_dial_;
   std::unordered_map<ProcessId, std::unique_ptr<Entry>> entries_;
   std::unordered_map<LaneId, LaneOwner> owners_;

@@ -27,6 +27,7 @@ void Outbound::send(const OperationKey& key, std::uint32_t round, ConstBytes sou
   if (found == operations_.end() || found->second->handler == nullptr) return;
   found->second->transfers.push_back({round, step, source});
   ++queued_transfers_;
+  waiting_bytes_ += source.size();
 }
 
 void Outbound::close(const OperationKey& key) {
@@ -34,6 +35,8 @@ void Outbound::close(const OperationKey& key) {
   if (found == operations_.end()) return;
   Operation* operation = found->second.get();
   queued_transfers_ -= operation->transfers.size() - operation->head;
+  for (std::size_t i = operation->head; i < operation->transfers.size(); ++i)
+    waiting_bytes_ -= operation->transfers[i].source.size() - operation->transfers[i].sent_bytes;
   operation->transfers.clear();
   operation->head = 0;
   operation->handler = nullptr;
@@ -120,6 +123,7 @@ void Outbound::segment_taken() {
   taken_from_ = nullptr;
   operation.descriptor_sent = true;
   operation.sent_bytes += taken_bytes_;
+  waiting_bytes_ -= taken_bytes_;
   if (!operation.credited) {
     operation.uncredited_bytes += taken_bytes_ + kEagerSegmentBytes;
     uncredited_total_bytes_ += taken_bytes_ + kEagerSegmentBytes;

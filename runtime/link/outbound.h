@@ -46,6 +46,7 @@ class Outbound {
 
   bool has_credits() const { return !credits_.empty(); }
   bool empty() const { return credits_.empty() && queued_transfers_ == 0; }
+  std::uint64_t waiting_bytes() const { return waiting_bytes_; }
 
  private:
   struct Transfer {
@@ -80,6 +81,7 @@ class Outbound {
   std::unordered_set<std::uint64_t> forgotten_;
   std::uint64_t uncredited_total_bytes_ = 0;
   std::size_t queued_transfers_ = 0;
+  std::uint64_t waiting_bytes_ = 0;
   Operation* taken_from_ = nullptr;  // of the last next(); nullptr: a credit
   std::uint64_t taken_bytes_ = 0;
 };

@@ -8,6 +8,7 @@ namespace {
 // The queue to hold: enough to bridge the jitter of threads and paths, less than the buffers of common lines (50 ms).
 constexpr Duration kLeastQueue = std::chrono::milliseconds(4), kMostQueue = std::chrono::milliseconds(15);
 constexpr double kQueuePerRoundTrip = 0.25;
+constexpr double kLeastFairness = 0.5, kMostFairness = 2;
 constexpr Duration kLeastEpoch = std::chrono::milliseconds(50), kLeastStartEpoch = std::chrono::milliseconds(20);
 // While starting, per round trip: what overshoots before the queue is seen fits into the buffers of common lines.
 constexpr double kStartGrowth = 1.5;
@@ -17,6 +18,8 @@ constexpr double kFollows = 0.25;
 // queue.
 constexpr double kFirstGrowth = 0.005, kMostGrowth = 0.03, kMostShrinkage = 0.3;
 constexpr int kQuietEpochs = 4;
+// Per epoch, of what other links no longer use.
+constexpr double kMostHandover = 1.25;
 // A stall and the burst after it average out over so many epochs.
 constexpr double kRateMemory = 8;
 // Segments may leave this late together, for the thread wakes up by the millisecond.
@@ -36,8 +39,10 @@ Duration difference(std::uint32_t later_us, std::uint32_t earlier_us) {
   return std::chrono::microseconds(static_cast<std::int32_t>(later_us - earlier_us));
 }
 
-Duration queue_target(Duration round_trip) {
-  return std::clamp(std::chrono::duration_cast<Duration>(kQueuePerRoundTrip * round_trip), kLeastQueue, kMostQueue);
+Duration queue_target(Duration round_trip, double fairness) {
+  const Duration target =
+      std::clamp(std::chrono::duration_cast<Duration>(kQueuePerRoundTrip * round_trip), kLeastQueue, kMostQueue);
+  return std::chrono::duration_cast<Duration>(std::clamp(fairness, kLeastFairness, kMostFairness) * target);
 }
 
 }  // namespace
@@ -70,17 +75,18 @@ bool Pacer::is_epoch_over(Duration round_trip, TimePoint now) const {
   return now - epoch_began_ >= std::max(is_starting_ ? kLeastStartEpoch : kLeastEpoch, round_trip);
 }
 
-bool Pacer::end_epoch(Duration queue, Duration round_trip, TimePoint now) {
+bool Pacer::end_epoch(Duration queue, Duration round_trip, double fairness, TimePoint now) {
   const double rate = static_cast<double>(arrived_bytes_) / to_seconds(now - epoch_began_);
   const bool counts = !was_idle_ && queue >= Duration(0);
   bool is_base = false;
   if (counts) {
     const double pace_before = pace_;
-    const double missing = to_seconds(queue_target(round_trip) - queue) / to_seconds(queue_target(round_trip));
+    const double target = to_seconds(queue_target(round_trip, fairness));
+    const double missing = 1 - to_seconds(queue) / target;
     if (missing < 0)
-      slow_down(rate, -missing * to_seconds(queue_target(round_trip)) / to_seconds(round_trip + kLeastEpoch));
+      slow_down(rate, -missing * target / to_seconds(round_trip + kLeastEpoch));
     else
-      speed_up(rate, missing);
+      speed_up(rate, missing, fairness);
     is_base = is_delay_of_path(queue, rate, pace_before);
   }
   last_rate_ = was_idle_ ? 0 : rate;
@@ -100,7 +106,7 @@ void Pacer::slow_down(double rate, double excess) {
   quiet_epochs_ = 0;
 }
 
-void Pacer::speed_up(double rate, double missing) {
+void Pacer::speed_up(double rate, double missing, double fairness) {
   slow_epochs_ = 0;
   if (is_starting_) {
     flat_epochs_ = rate > last_rate_ * kFlat ? 0 : flat_epochs_ + 1;
@@ -110,7 +116,7 @@ void Pacer::speed_up(double rate, double missing) {
   }
   pace_ = std::max({pace_, line_rate_, rate / 2});             // a pace that was measured over a cut is none
   if (missing < 0.5 || rate < pace_ * (1 - kFollows)) return;  // a queue begins, or TCP does not follow
-  pace_ *= 1 + growth_;
+  pace_ *= std::max(1 + growth_, std::min(fairness, kMostHandover));
   if (++quiet_epochs_ % kQuietEpochs == 0) growth_ = std::min(2 * growth_, kMostGrowth);
 }
 

@@ -52,15 +52,15 @@ class Pacer {
   void note_backlog(bool is_backlogged) { was_idle_ |= !is_backlogged; }
 
   // True: call end_epoch() with the queue (negative: none was reported) and begin the meter's next one. It returns
-  // whether the delay is to be taken as base.
+  // whether the delay is to be taken as base. `fairness` (line_share.h) multiplies the queue that is aimed at.
   bool is_epoch_over(Duration round_trip, TimePoint now) const;
-  bool end_epoch(Duration queue, Duration round_trip, TimePoint now);
+  bool end_epoch(Duration queue, Duration round_trip, double fairness, TimePoint now);
 
   double bytes_per_sec() const { return pace_; }  // 0: none yet
 
  private:
   void slow_down(double rate, double excess);
-  void speed_up(double rate, double missing);
+  void speed_up(double rate, double missing, double fairness);
   bool is_delay_of_path(Duration queue, double rate, double pace_before);
 
   double pace_ = 0, reference_ = 0;

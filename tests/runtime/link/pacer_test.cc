@@ -18,6 +18,7 @@ class PacedLine {
   double bytes_per_sec = 12.5e6;
   Duration delay = 30ms;  // one way
   bool is_busy = true;
+  double fairness = 1;
   Pacer pacer;
   TimePoint now{1s};
 
@@ -33,7 +34,8 @@ class PacedLine {
       collect();
       send();
       if (pacer.is_epoch_over(2 * delay, now)) {
-        if (pacer.end_epoch(meter_.has_queue() ? meter_.queue() : Duration(-1), 2 * delay, now)) meter_.take_as_base();
+        if (pacer.end_epoch(meter_.has_queue() ? meter_.queue() : Duration(-1), 2 * delay, fairness, now))
+          meter_.take_as_base();
         meter_.next_epoch();
       }
     }
@@ -107,6 +109,26 @@ TEST(Pacer, SlowsDownWhenTheLineGetsSlower) {
   EXPECT_GE(line.rate_over(10s), 0.9 * line.bytes_per_sec);
   EXPECT_LE(line.pacer.bytes_per_sec(), 1.6 * line.bytes_per_sec);
   EXPECT_LE(line.queue(), 150ms);
+}
+
+TEST(Pacer, AimsAtAShorterQueueWhenItHasMoreThanItsFairPart) {
+  double mean[2] = {0, 0};
+  for (int i = 0; i < 2; ++i) {
+    PacedLine line;
+    line.fairness = i == 0 ? 0.5 : 1;
+    line.run(10s);
+    for (int k = 0; k < 1000; ++k, line.run(10ms)) mean[i] += to_seconds(line.queue()) / 1000;
+  }
+  EXPECT_LT(mean[0], 0.75 * mean[1]);
+}
+
+TEST(Pacer, TakesAtOnceWhatOtherLinksNoLongerUse) {
+  PacedLine line;
+  line.run(10s);
+  line.bytes_per_sec *= 3;
+  line.fairness = 3;
+  line.run(1s);
+  EXPECT_GE(line.rate_over(1s), 0.85 * line.bytes_per_sec);
 }
 
 TEST(Pacer, DelayThatIsThePathsOwnDoesNotStarveTheLink) {
