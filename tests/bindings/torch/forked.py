@@ -15,6 +15,7 @@ import shutil
 import sys
 import tempfile
 import time
+import warnings
 
 import isthmus  # noqa: F401
 import torch
@@ -22,6 +23,9 @@ import torch.distributed as dist
 from isthmus import _extension
 
 _extension.load()
+
+# CPython 3.12 and later warn of every fork of a process with threads, which is what these scenarios are about.
+warnings.filterwarnings("ignore", message=".*fork\\(\\).*", category=DeprecationWarning)
 
 
 def group_of(rank, size, folder, timeout_s=20):

@@ -70,7 +70,7 @@ TEST_F(LinkSilenceTest, ASilentPathIsProbedAlsoWhenOnlyTheLargerIdHasSomethingTo
 TEST_F(LinkSilenceTest, ASilenceBeyondTheLimitFailsAndNamesThePeer) {
   LinkSetOptions options;
   options.reach_limit = 3s;
-  send_one(0, 3'000'000, 20e6, options);
+  const std::string a = send_one(0, 3'000'000, 20e6, options);
   ASSERT_TRUE(run_until([&] { return sides_[1].operation.advances > 20; }));
   cut();
   ASSERT_TRUE(run_until([&] { return !sides_[0].link->status().ok(); }, 4s));
