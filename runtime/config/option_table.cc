@@ -45,7 +45,7 @@ constexpr OptionRow kTable[] = {
     {"segment_bytes", "ISTHMUS_SEGMENT_BYTES", &Options::segment_bytes, "bytes", kKiB, 2 * kMiB, "", "",
      "Unit on a lane at most; at most chunk_bytes. Slow lanes take shorter ones, of some 60 ms."},
     {"eager_bytes", "ISTHMUS_EAGER_BYTES", &Options::eager_bytes, "bytes", 0, kGiB, "", "",
-     "Per operation and peer: payload taken in before this rank has issued the operation."},
+     "Per operation and peer: payload taken in at most before this rank has issued the operation."},
     {"lane_window_bytes", "ISTHMUS_LANE_WINDOW_BYTES", &Options::lane_window_bytes, "bytes", 64 * kKiB, 4 * kGiB, "",
      "", "Per lane: what may be under way at most; its measured rate and round trip call for less as a rule."},
     {"reduce_threads", "ISTHMUS_REDUCE_THREADS", &Options::reduce_threads, "", 1, 64, "", "",

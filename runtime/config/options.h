@@ -30,7 +30,7 @@ struct Options {
   std::string wan_congestion = "auto";  // auto, bbr, cubic, system
   std::int64_t chunk_bytes = 256 * 1024;
   std::int64_t segment_bytes = 256 * 1024;
-  std::int64_t eager_bytes = 1024 * 1024;
+  std::int64_t eager_bytes = 8 * 1024 * 1024;
   std::int64_t lane_window_bytes = 16 * 1024 * 1024;
   std::int64_t reduce_threads = 1;
 

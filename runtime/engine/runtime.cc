@@ -25,7 +25,7 @@ LinkSetOptions link_set_options(const Options& options) {
   result.link.lane.max_segment_bytes = static_cast<std::size_t>(options.segment_bytes);
   result.link.lane.max_window_bytes = static_cast<std::uint64_t>(options.lane_window_bytes);
   result.link.eager.per_operation_bytes = static_cast<std::uint64_t>(options.eager_bytes);
-  result.link.eager.total_bytes = 16 * result.link.eager.per_operation_bytes;
+  result.link.eager.total_bytes = 4 * result.link.eager.per_operation_bytes;
   if (options.wan_lanes > 0)
     result.link.first_lanes = result.link.most_lanes = std::max(1, static_cast<int>(options.wan_lanes) - 1);
   result.link.has_control_lane = options.wan_lanes != 1;

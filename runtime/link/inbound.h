@@ -22,8 +22,8 @@ namespace isthmus {
 // What may be sent of operations that the peer has not opened, per channel and direction. Each segment is charged its
 // payload and kEagerSegmentBytes, on both sides alike, so that empty segments are bounded too.
 struct EagerLimits {
-  std::uint64_t per_operation_bytes = 1024 * 1024;
-  std::uint64_t total_bytes = 16 * 1024 * 1024;
+  std::uint64_t per_operation_bytes = 8 * 1024 * 1024;
+  std::uint64_t total_bytes = 4 * per_operation_bytes;
 };
 inline constexpr std::uint64_t kEagerSegmentBytes = 64;
 

@@ -17,8 +17,13 @@ constexpr std::size_t kOverdueLooks = 256;
 constexpr int kLongOverdue = 4;
 // While segments leave, so often something small does too, by which the peer sees the queue.
 constexpr Duration kProbeInterval = std::chrono::milliseconds(10);
-// What one lane may send of the link's pace; twice its share when there are many.
-constexpr double kMostOfPace = 1.1;
+// What one lane may send of the link's pace, and all together: enough to make up for one that stalls, and not so much
+// that what a stall has held back overruns the queue.
+constexpr double kMostOfPace = 1.1, kMostOfAllLanes = 1.5;
+// Sent of an operation before the peer has issued it: what the line carries in a round trip and so much longer, since
+// the two directions of an exchange seldom end together. Without a pace, the least.
+constexpr Duration kEagerTime = std::chrono::milliseconds(250);
+constexpr std::uint64_t kLeastEagerBytes = 1024 * 1024;
 constexpr Duration kMinPathPatience = std::chrono::seconds(1);
 
 std::uint64_t token_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
@@ -42,6 +47,7 @@ Link::Link(const LinkOptions& options, const Clock* clock, Transport* transport,
       sent_(max_frame_bytes(options.lane)),
       lane_count_(options.first_lanes, options.most_lanes) {
   share_->join(&part_);
+  outbound_.limit_eager(kLeastEagerBytes);
 }
 
 void Link::begin_session(std::uint64_t session, FrameSeal seal) {
@@ -417,6 +423,8 @@ void Link::pace(TimePoint now) {
   if (pacer_.end_epoch(delay.has_queue() ? delay.queue() : Duration(-1), round_trip, fairness, now))
     delay.take_as_base();
   delay.next_epoch();
+  const double eager_bytes = pacer_.bytes_per_sec() * to_seconds(round_trip + kEagerTime);
+  outbound_.limit_eager(std::max(kLeastEagerBytes, static_cast<std::uint64_t>(eager_bytes)));
   limit_lanes();
 }
 
@@ -426,7 +434,8 @@ void Link::limit_lanes() {
   const double pace = pacer_.bytes_per_sec();
   const auto lanes = static_cast<double>(data_lanes().size());
   if (pace <= 0) return;
-  for (const Lane& lane : data_lanes()) transport_->limit_rate(lane.id, pace * std::min(kMostOfPace, 2 / lanes));
+  for (const Lane& lane : data_lanes())
+    transport_->limit_rate(lane.id, pace * std::min(kMostOfPace, kMostOfAllLanes / lanes));
 }
 
 bool Link::pump() {

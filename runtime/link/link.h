@@ -39,9 +39,10 @@
 namespace isthmus {
 
 struct LinkOptions {
-  LaneLimits lane;                       // max_segment_bytes must be equal on both sides
-  int first_lanes = 2, most_lanes = 63;  // with data; equal: fixed
-  bool has_control_lane = true;          // one more, for acknowledgements and credits
+  LaneLimits lane;  // max_segment_bytes must be equal on both sides
+  // With data; equal: fixed. Each loss stalls its lane for a round trip, so the first ones are several.
+  int first_lanes = 4, most_lanes = 63;
+  bool has_control_lane = true;  // one more, for acknowledgements and credits
   EagerLimits eager;
   Duration ack_delay = std::chrono::milliseconds(1);
 };

@@ -72,8 +72,8 @@ void Outbound::on_credit(const OperationKey& key, std::uint64_t granted_bytes) {
 
 std::uint64_t Outbound::allowance(const Operation& operation) const {
   if (operation.credited) return operation.granted_bytes - std::min(operation.granted_bytes, operation.sent_bytes);
-  const std::uint64_t own =
-      limits_.per_operation_bytes - std::min(limits_.per_operation_bytes, operation.uncredited_bytes);
+  const std::uint64_t window = std::min(eager_bytes_, limits_.per_operation_bytes);
+  const std::uint64_t own = window - std::min(window, operation.uncredited_bytes);
   const std::uint64_t all = limits_.total_bytes - std::min(limits_.total_bytes, uncredited_total_bytes_);
   return std::min(own, all);
 }

@@ -28,7 +28,7 @@ struct OutboundSegment {
 
 class Outbound {
  public:
-  explicit Outbound(EagerLimits limits) : limits_(limits) {}
+  explicit Outbound(EagerLimits limits) : limits_(limits), eager_bytes_(limits.per_operation_bytes) {}
 
   // `receive_bytes` > 0 also queues the credit for the peer; an operation that receives anything must give it.
   void open(const OperationKey& key, std::string_view descriptor, std::uint64_t receive_bytes,
@@ -37,6 +37,9 @@ class Outbound {
   void close(const OperationKey& key);
   void forget(std::uint64_t communicator);
   void on_credit(const OperationKey& key, std::uint64_t granted_bytes);
+
+  // Of what the peer takes in before it has opened an operation, use only so much per operation.
+  void limit_eager(std::uint64_t bytes) { eager_bytes_ = bytes; }
 
   // Fills `segment` with at most `max_payload_bytes`. False: nothing may be sent now.
   bool next(std::size_t max_payload_bytes, OutboundSegment* segment);
@@ -75,6 +78,7 @@ class Outbound {
   Operation& find_or_add(const OperationKey& key);
 
   EagerLimits limits_;
+  std::uint64_t eager_bytes_;
   std::unordered_map<OperationKey, std::unique_ptr<Operation>, OperationKeyHash> operations_;
   std::vector<Operation*> order_;  // as opened
   std::vector<Credit> credits_;    // to be sent
