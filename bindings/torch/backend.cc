@@ -1,40 +1,13 @@
 #include "bindings/torch/backend.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "bindings/torch/connect.h"
 #include "bindings/torch/exceptions.h"
 #include "bindings/torch/gil.h"
-#include "bindings/torch/store_adapter.h"
 
 namespace isthmus::torch_binding {
 namespace {
-
-int global_rank(int rank, const GroupOptions& options) {
-  const auto& ranks = options.global_ranks_in_group;
-  const auto index = static_cast<size_t>(rank);
-  return index < ranks.size() ? static_cast<int>(ranks[index]) : rank;
-}
-
-std::int64_t connect_timeout_ms(const GroupOptions& options, const ProcessRuntime& runtime) {
-  if (options.connect_timeout.count() > 0) return options.connect_timeout.count();
-  return std::min<std::int64_t>(options.timeout.count(), runtime.connect_timeout_ms());
-}
-
-std::shared_ptr<Communicator> connect(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
-                                      const GroupOptions& options) {
-  auto runtime = ProcessRuntime::acquire(global_rank(rank, options));
-  const StoreHandle adapted = adapt_store(store);
-  const std::string name = options.group_name.empty() ? "world" : options.group_name;
-  isthmus_communicator_options communicator_options = ISTHMUS_INIT(isthmus_communicator_options);
-  communicator_options.name = name.c_str();
-  communicator_options.timeout_ms = options.timeout.count();
-  communicator_options.connect_timeout_ms = connect_timeout_ms(options, *runtime);
-  isthmus_communicator* handle = nullptr;
-  check_status(
-      isthmus_communicator_create(runtime->handle(), adapted.get(), rank, size, &communicator_options, &handle));
-  return Communicator::adopt(std::move(runtime), handle, name);
-}
 
 c10::intrusive_ptr<GroupOptions> checked_copy(const c10::intrusive_ptr<GroupOptions>& options) {
   TORCH_CHECK_VALUE(options.defined(), "isthmus: a process group needs options");
@@ -45,12 +18,23 @@ c10::intrusive_ptr<GroupOptions> checked_copy(const c10::intrusive_ptr<GroupOpti
 
 }  // namespace
 
-ProcessGroupIsthmus::ProcessGroupIsthmus(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+ProcessGroupIsthmus::ProcessGroupIsthmus(const StorePtr& store, int rank, int size,
                                          const c10::intrusive_ptr<GroupOptions>& options)
     : Backend(rank, size),
       options_(checked_copy(options)),
+      store_(store),
       timeout_ms_(options_->timeout.count()),
       communicator_(connect(store, rank, size, *options_)) {
+  init();
+}
+
+ProcessGroupIsthmus::ProcessGroupIsthmus(std::shared_ptr<Communicator> communicator, StorePtr store, int rank, int size,
+                                         const c10::intrusive_ptr<GroupOptions>& options)
+    : Backend(rank, size),
+      options_(checked_copy(options)),
+      store_(std::move(store)),
+      timeout_ms_(options_->timeout.count()),
+      communicator_(std::move(communicator)) {
   init();
 }
 
@@ -101,6 +85,15 @@ std::vector<std::string> ProcessGroupIsthmus::site_names() {
     return ISTHMUS_OK;
   });
   return names;
+}
+
+void ProcessGroupIsthmus::waitForPendingWorks() {
+  const WithoutGil without_gil;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms_.load());
+  if (!communicator_->wait_for_operations(deadline)) {
+    throw_status(ISTHMUS_DEADLINE_EXCEEDED,
+                 "operations are still in flight after " + std::to_string(timeout_ms_.load()) + " ms");
+  }
 }
 
 void ProcessGroupIsthmus::startCoalescing() {

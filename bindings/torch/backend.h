@@ -31,13 +31,21 @@ class ProcessGroupIsthmus final : public c10d::Backend {
   using TensorLists = std::vector<std::vector<at::Tensor>>;
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
+  using StorePtr = c10::intrusive_ptr<c10d::Store>;
+  using BackendOptionsPtr = c10::intrusive_ptr<c10d::Backend::Options>;
+
   // Collective over the `size` processes that share `store`; `options` are copied.
-  ProcessGroupIsthmus(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+  ProcessGroupIsthmus(const StorePtr& store, int rank, int size, const c10::intrusive_ptr<GroupOptions>& options);
+  // Over a communicator that exists. `store` is what shrink() would use.
+  ProcessGroupIsthmus(std::shared_ptr<Communicator> communicator, StorePtr store, int rank, int size,
                       const c10::intrusive_ptr<GroupOptions>& options);
   ~ProcessGroupIsthmus() override;
 
   const std::string getBackendName() const override { return kBackendName; }
-  c10::intrusive_ptr<c10d::Backend::Options> getBackendOptions() override { return options_; }
+  // A copy: torch writes into what it gets when it splits a group.
+  c10::intrusive_ptr<c10d::Backend::Options> getBackendOptions() override {
+    return c10::make_intrusive<GroupOptions>(*options_);
+  }
   void setTimeout(std::chrono::milliseconds timeout) override;
   c10d::ErrorType getError() override;
   // Breaks the group on every rank: operations in flight and later ones fail.
@@ -48,10 +56,34 @@ class ProcessGroupIsthmus final : public c10d::Backend {
   std::vector<std::string> site_names();
 
 #ifdef C10D_BACKEND_HAS_CAPABILITIES
-  c10d::BackendCapabilities capabilities() const override { return {c10d::BackendCapability::Coalescing}; }
+  c10d::BackendCapabilities capabilities() const override {
+    return {c10d::BackendCapability::Splitting, c10d::BackendCapability::Coalescing,
+            c10d::BackendCapability::Shrinking};
+  }
 #else
+  bool supportsSplitting() const override { return true; }
   bool supportsCoalescing() const override { return true; }
+  bool supportsShrinking() const override { return true; }
 #endif
+
+  // Groups made from this one. `options` without a type of its own (torch gives its base class) stand for this group's
+  // with the base's values.
+  //
+  // Collective over this group, needs no store: the group of `ranks` (ranks of this group, no two lists overlapping);
+  // null on a rank that is not among them.
+  c10::intrusive_ptr<c10d::Backend> split(const StorePtr& store, const std::vector<int>& ranks,
+                                          const BackendOptionsPtr& options) override;
+  // Collective over the `size` processes that share `store`: those of this group and others.
+  c10::intrusive_ptr<c10d::Backend> merge(const StorePtr& store, const BackendOptionsPtr& options, const int& rank,
+                                          const int& size) override;
+  // Collective over the ranks that stay, through the store of this group, which must still be there. The others may be
+  // dead. This group is left as it is, and may be broken.
+  c10::intrusive_ptr<c10d::Backend> shrink(const std::vector<int64_t>& ranks_to_exclude, int flags,
+                                           const BackendOptionsPtr& options) override;
+
+  // Waits until no operation is in flight, at most for the group's timeout.
+  void waitForPendingWorks() override;
+  void enableCollectivesTiming() override {}  // there is nothing to switch on
 
   // Works between the two are started at once; the Work of endCoalescing completes with all of them.
   void startCoalescing() override;
@@ -103,10 +135,14 @@ class ProcessGroupIsthmus final : public c10d::Backend {
   WorkPtr reduce_scatter_all(WorkIsthmus::Call call, const Tensors& outputs, const Tensors& inputs,
                              const c10d::ReduceOp& op, std::chrono::milliseconds timeout);
 
+  c10::intrusive_ptr<GroupOptions> child_options(const BackendOptionsPtr& options, const std::vector<int>& ranks) const;
+
   const c10::intrusive_ptr<GroupOptions> options_;
+  const StorePtr store_;
   std::atomic<std::int64_t> timeout_ms_;
   const std::shared_ptr<Communicator> communicator_;
   std::atomic<std::uint64_t> collective_count_{0};
+  std::atomic<int> shrink_count_{0};
 
   std::mutex coalescing_mutex_;
   std::optional<std::vector<IsthmusWorkPtr>> coalesced_;  // between startCoalescing and endCoalescing

@@ -70,9 +70,9 @@ void Communicator::ended() {
   if (--in_flight_count_ == 0) idle_.notify_all();
 }
 
-void Communicator::wait_for_operations(std::chrono::steady_clock::time_point deadline) {
+bool Communicator::wait_for_operations(std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(in_flight_mutex_);
-  idle_.wait_until(lock, deadline, [this] { return in_flight_count_ == 0; });
+  return idle_.wait_until(lock, deadline, [this] { return in_flight_count_ == 0; });
 }
 
 void Communicator::close(std::chrono::steady_clock::time_point deadline) noexcept {

@@ -29,8 +29,9 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  // action(isthmus_communicator*) -> isthmus_status, while the communicator cannot be closed: it must not wait, nor run
-  // callbacks. Throws how it failed, or that the group was shut down.
+  // action(isthmus_communicator*) -> isthmus_status, while the communicator cannot be closed: it must not run
+  // callbacks, nor wait without a deadline, since close() waits for it. Throws how it failed, or that the group was
+  // shut down.
   template <typename Action>
   void call(Action action);
 
@@ -39,6 +40,9 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   void close(std::chrono::steady_clock::time_point deadline = grace()) noexcept;
 
   bool closed();
+
+  // False if operations are still in flight at `deadline`.
+  bool wait_for_operations(std::chrono::steady_clock::time_point deadline);
 
   // Ends whatever is still open: before the interpreter goes, since completions may run Python callbacks.
   static void close_all() noexcept;
@@ -58,7 +62,6 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   Communicator(std::shared_ptr<ProcessRuntime> runtime, isthmus_communicator* handle, std::string name);
   static std::chrono::steady_clock::time_point grace();  // two seconds from now
   bool forked() const;
-  void wait_for_operations(std::chrono::steady_clock::time_point deadline);
   [[noreturn]] void throw_closed() const;
   static void throw_failed(isthmus_status status);
 

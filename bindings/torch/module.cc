@@ -64,7 +64,8 @@ void bind_options(const py::module_& module) {
   py::class_<GroupOptions, c10d::Backend::Options, c10::intrusive_ptr<GroupOptions>>(
       module, "Options",
       "Options of one process group.\n\n"
-      "timeout: limit of an operation without progress; torch's `timeout` argument replaces it.\n"
+      "timeout: limit of an operation without progress; torch's `timeout` argument replaces it, unless that is left\n"
+      "at torch's default.\n"
       "connect_timeout: limit of the group's construction; zero: ISTHMUS_CONNECT_TIMEOUT_MS, or `timeout` where that\n"
       "is shorter.")
       .def(py::init([](Millis timeout, Millis connect_timeout) {
@@ -92,6 +93,9 @@ void bind_process_group(const py::module_& module) {
       .def_property_readonly("options", [](Pg& self) { return self.getBackendOptions(); })
       .def("get_error", &Pg::getError, py::call_guard<py::gil_scoped_release>(),
            "SUCCESS while the group is usable; else TIMEOUT, REMOTE_ERROR (a peer is gone) or COMM_ERROR.")
+      .def(
+          "perform_nocolor_split", [](Pg&, const at::Device&) {}, py::arg("device"),
+          "torch calls it on ranks outside of a new group of a bound device; such a group needs nothing from them.")
       .def("site_names", &Pg::site_names, py::call_guard<py::gil_scoped_release>(), "Site of every rank of the group.");
 }
 

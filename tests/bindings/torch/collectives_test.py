@@ -309,7 +309,7 @@ def describes_itself(rank, size, sites):
     backend = own_backend()
     assert backend.name() == "isthmus" and (backend.rank(), backend.size()) == (rank, size)
     assert dist.get_backend() == "isthmus"
-    assert backend.supports_coalescing and not backend.supports_splitting
+    assert backend.supports_coalescing and backend.supports_splitting
     assert backend.options._timeout.total_seconds() == 30
     before = backend._get_sequence_number_for_group()
     dist.barrier()

@@ -8,6 +8,7 @@ import tomllib
 
 import isthmus
 import pytest
+from isthmus import _extension
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 
@@ -30,7 +31,7 @@ for _ in range(2):
 print(dist.Backend.backend_list.count("isthmus"), dist.Backend.backend_capability["isthmus"], dist.Backend.ISTHMUS,
       dist.Backend.default_device_backend_map["cpu"])
 """
-    assert_prints(python(code), "1 ['cpu'] isthmus gloo")
+    assert_prints(python(code), "1 ['cpu', 'cuda'] isthmus gloo")
 
 
 def test_autoload_by_entry_point(tmp_path):
@@ -76,6 +77,14 @@ except TypeError as error:
 """
     expected = "0:00:09 0:00:07 0:30:00 isthmus []\nisthmus: pg_options must be isthmus.Options, got dict"
     assert_prints(python(code), expected)
+
+
+def test_no_other_backend_hides_in_the_module():
+    """Nothing may fall back: the module does not even refer to a backend of torch's own."""
+    code = pathlib.Path(_extension.load().__file__).read_bytes()
+    assert b"ProcessGroupIsthmus" in code
+    for other in (b"ProcessGroupGloo", b"ProcessGroupNCCL", b"ProcessGroupMPI", b"ProcessGroupUCC"):
+        assert other not in code, other
 
 
 def test_store_written_in_python():
