@@ -1,5 +1,6 @@
 #include "runtime/bootstrap/group.h"
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -9,6 +10,8 @@
 
 namespace isthmus {
 namespace {
+
+constexpr Duration kTimeToTell = std::chrono::seconds(3);
 
 std::uint64_t draw_group_id() {
   std::random_device device;
@@ -99,6 +102,12 @@ BindRequest bind_request(const std::vector<ProcessInfo>& members, int rank) {
   return request;
 }
 
+// Who cannot connect must be heard before the others give up waiting for him.
+TimePoint connect_deadline(TimePoint deadline) {
+  const Duration left = deadline - SteadyClock::instance().now();
+  return deadline - std::clamp(left / 4, Duration(0), kTimeToTell);
+}
+
 // What a rank hands in last: its control connections stand, and what it measured.
 Result<std::string> connect_and_measure(const FormGroupRequest& request, const std::vector<ProcessInfo>& members,
                                         bool given) {
@@ -109,7 +118,7 @@ Result<std::string> connect_and_measure(const FormGroupRequest& request, const s
     peers.push_back(members[static_cast<std::size_t>(rank)]);
     names.push_back(rank_name(peers.back(), rank));
   }
-  ISTHMUS_RETURN_IF_ERROR(request.mesh->connect(peers, names, request.deadline));
+  ISTHMUS_RETURN_IF_ERROR(request.mesh->connect(peers, names, connect_deadline(request.deadline)));
   std::string bytes;
   if (given) return bytes;
   ISTHMUS_ASSIGN_OR_RETURN(const std::vector<HostRoundTrip> measured,

@@ -41,6 +41,12 @@ std::string wire_profile(const std::string& transport, const Options& options) {
                      options.eager_bytes, options.site_tier);
 }
 
+Status explain_ports(const Status& why, const std::string& range) {
+  if (range.empty()) return why;
+  return why.with_context(
+      fmt::format("port_range {}: every process of a host needs 2 ports of it (control and data)", range));
+}
+
 PeerMeshOptions mesh_options(const Options& options) {
   PeerMeshOptions result;
   result.heartbeat_interval = std::chrono::milliseconds(options.heartbeat_ms);
@@ -169,12 +175,13 @@ Status Runtime::bind(const BindRequest& request, ProcessInfo* self) {
   for (const std::string& host : hosts) {
     if (std::find(bound_hosts_.begin(), bound_hosts_.end(), host) != bound_hosts_.end()) continue;
     const std::string advertised = request.all_on_one_host ? "" : options_.advertise_address;
-    ISTHMUS_ASSIGN_OR_RETURN(std::string control, mesh_->listen(host, advertised, ports.low, ports.high));
+    Result<std::string> control = mesh_->listen(host, advertised, ports.low, ports.high);
+    if (!control.ok()) return explain_ports(control.status(), options_.port_range);
     Result<std::string> data = internal_error("the progress thread has ended");
     loop_->call([&] { data = loop_->links().listen({host, advertised, ports.low, ports.high}); });
-    ISTHMUS_RETURN_IF_ERROR(data.status());
+    if (!data.ok()) return explain_ports(data.status(), options_.port_range);
     bound_hosts_.push_back(host);
-    self_.control_addresses.push_back(std::move(control));
+    self_.control_addresses.push_back(std::move(control).value());
     self_.data_addresses.push_back(std::move(data).value());
   }
   // A group with remote members is told only of addresses that they can reach.
