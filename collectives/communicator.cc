@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collectives/joint_completion.h"
 #include "collectives/local/site_tier.h"
 
 namespace isthmus {
@@ -130,11 +131,51 @@ Status Communicator::check_call(std::string_view operation, std::size_t count, D
   return Status();
 }
 
-std::shared_ptr<Work> Communicator::submit(const Launch& launch, const OperationKey& key, std::string what,
-                                           const CallOptions& options) {
-  auto work = std::make_shared<Work>(
-      key.sequence, what, &runtime_->completions(),
-      [runtime = runtime_, id = table_.id, what] { runtime->break_group(id, aborted("{} was given up", what)); });
+Status Communicator::check_counts(std::string_view operation, const Counts& counts, DataType type) const {
+  ISTHMUS_RETURN_IF_ERROR(check_call(operation, 0, type, 1));
+  return check_block_counts(operation, counts, size(), type);
+}
+
+// Equal blocks: their count. Others: all counts, as far as they have room, and a digest of them.
+void Communicator::describe_blocks(const Counts& counts, DataType type, Descriptor* descriptor) const {
+  descriptor->type = type;
+  descriptor->chunk_bytes = chunk_bytes();
+  if (counts.is_equal)
+    descriptor->count = counts.of_rank.front();
+  else
+    descriptor->set_counts(counts.of_rank);
+}
+
+OperationKey Communicator::next_key(const Launch& launch) {
+  OperationKey key;
+  key.communicator = table_.id;
+  if (!launch.is_message()) {
+    key.sequence = next_sequence_++;
+    return key;
+  }
+  key.sequence = ++next_message_[{launch.sender, launch.receiver, launch.tag}];
+  key.tag = launch.tag + 1;
+  key.pair =
+      point_to_point_pair(static_cast<std::uint32_t>(launch.sender), static_cast<std::uint32_t>(launch.receiver));
+  return key;
+}
+
+std::string Communicator::describe(const Launch& launch, const OperationKey& key) const {
+  if (!launch.is_message())
+    return fmt::format("{} #{} of \"{}\" on {}", launch.words, key.sequence, options_.name, own_name());
+  const int peer = launch.sender == rank_ ? launch.receiver : launch.sender;
+  return fmt::format("{} #{} (tag {}) of \"{}\" on {} with {}", launch.words, key.sequence, launch.tag, options_.name,
+                     own_name(), table_.members[static_cast<std::size_t>(peer)].name(peer));
+}
+
+std::shared_ptr<Work> Communicator::make_work(std::uint64_t sequence, const std::string& what) {
+  return std::make_shared<Work>(sequence, what, &runtime_->completions(), [runtime = runtime_, id = table_.id, what] {
+    runtime->break_group(id, aborted("{} was given up", what));
+  });
+}
+
+void Communicator::submit(const Launch& launch, const OperationKey& key, std::string what, const CallOptions& options,
+                          std::function<void(const Status&)> on_done) {
   OperationRequest request;
   request.key = key;
   request.what = std::move(what);
@@ -142,43 +183,42 @@ std::shared_ptr<Work> Communicator::submit(const Launch& launch, const Operation
   request.schedule = launch.schedule;
   request.input = launch.input;
   request.output = launch.output;
+  request.element_bytes = dtype_size_bytes(launch.descriptor.type);
   request.timeout = options.timeout > Duration::zero() ? options.timeout : options_.timeout;
-  request.on_done = [work](const Status& status) { work->finish(status); };
+  request.on_done = [unpack = launch.unpack, on_done = std::move(on_done)](const Status& status) {
+    if (unpack && status.ok()) unpack();
+    on_done(status);
+  };
   request.describe = [mine = launch.descriptor](std::string_view bytes) {
     const Result<Descriptor> theirs = Descriptor::decode(bytes);
     return fmt::format("calls {}, this rank {}", theirs.ok() ? (*theirs).words() : theirs.status().message(),
                        mine.words());
   };
   runtime_->submit(table_.id, std::move(request));
+}
+
+Communicator::WorkResult Communicator::launch(const Result<Launch>& launch, const CallOptions& options) {
+  ISTHMUS_RETURN_IF_ERROR(launch.status());
+  std::lock_guard lock(order_mutex_);
+  const OperationKey key = next_key(*launch);
+  std::string what = describe(*launch, key);
+  std::shared_ptr<Work> work = make_work(key.sequence, what);
+  submit(*launch, key, std::move(what), options, [work](const Status& status) { work->finish(status); });
   return work;
 }
 
-Communicator::WorkResult Communicator::launch(const Launch& launch, const CallOptions& options) {
+Communicator::WorkResult Communicator::launch_together(const std::string& words, const std::vector<Launch>& launches,
+                                                       const CallOptions& options) {
   std::lock_guard lock(order_mutex_);
-  OperationKey key;
-  key.communicator = table_.id;
-  key.sequence = next_sequence_++;
-  return submit(launch, key,
-                fmt::format("{} #{} of \"{}\" on {}", launch.words, key.sequence, options_.name, own_name()), options);
-}
-
-Communicator::WorkResult Communicator::launch_point_to_point(const Launch& launch, int sender, int receiver,
-                                                             const CallOptions& options) {
-  if (options.tag == UINT32_MAX) return invalid_argument("{}: tag {} is reserved", launch.words, options.tag);
-  if (size() > static_cast<int>(kMaxPointToPointRanks))
-    return unsupported("{}: messages are for communicators of at most {} ranks, this one has {}", launch.words,
-                       kMaxPointToPointRanks, size());
-  std::lock_guard lock(order_mutex_);
-  OperationKey key;
-  key.communicator = table_.id;
-  key.sequence = ++next_message_[{sender, receiver, options.tag}];
-  key.tag = options.tag + 1;
-  key.pair = point_to_point_pair(static_cast<std::uint32_t>(sender), static_cast<std::uint32_t>(receiver));
-  const int peer = sender == rank_ ? receiver : sender;
-  return submit(launch, key,
-                fmt::format("{} #{} (tag {}) of \"{}\" on {} with {}", launch.words, key.sequence, options.tag,
-                            options_.name, own_name(), table_.members[static_cast<std::size_t>(peer)].name(peer)),
-                options);
+  std::vector<OperationKey> keys;
+  for (const Launch& launch : launches) keys.push_back(next_key(launch));
+  const std::uint64_t sequence = keys.empty() ? 0 : keys.front().sequence;
+  std::shared_ptr<Work> work = make_work(sequence, fmt::format("{} of \"{}\" on {}", words, options_.name, own_name()));
+  const auto joint = JointCompletion::create(launches.size(), [work](const Status& status) { work->finish(status); });
+  for (std::size_t i = 0; i < launches.size(); ++i)
+    submit(launches[i], keys[i], describe(launches[i], keys[i]), options,
+           [joint](const Status& status) { joint->part_ended(status); });
+  return work;
 }
 
 }  // namespace isthmus

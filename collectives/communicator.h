@@ -9,12 +9,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "collectives/call_checks.h"
 #include "collectives/descriptor.h"
 #include "collectives/site_map.h"
 #include "collectives/work.h"
@@ -33,6 +36,24 @@ struct CommunicatorOptions {
 struct CallOptions {
   Duration timeout{};     // 0: the communicator's
   std::uint32_t tag = 0;  // send, receive
+};
+
+// One send or receive of a batch.
+struct Message {
+  bool is_send = false;
+  void* buffer = nullptr;  // a send only reads it
+  std::size_t count = 0;
+  DataType type = DataType::kUInt8;
+  int peer = 0;
+  std::uint32_t tag = 0;
+};
+
+// One buffer of a coalesced call, as the call of one buffer has it.
+struct BufferPair {
+  const void* send = nullptr;
+  void* recv = nullptr;
+  std::size_t count = 0;
+  DataType type = DataType::kFloat32;
 };
 
 class Communicator {
@@ -58,21 +79,52 @@ class Communicator {
   using WorkResult = Result<std::shared_ptr<Work>>;
   WorkResult allreduce(const void* send, void* recv, std::size_t count, DataType type, ReduceOp op,
                        const CallOptions& options);
-  WorkResult broadcast(void* buffer, std::size_t count, DataType type, int root, const CallOptions& options);
-  WorkResult all_gather(const void* send, void* recv, std::size_t count, DataType type, const CallOptions& options);
+  WorkResult reduce(const void* send, void* recv, std::size_t count, DataType type, ReduceOp op, int root,
+                    const CallOptions& options);
   WorkResult reduce_scatter(const void* send, void* recv, std::size_t count, DataType type, ReduceOp op,
                             const CallOptions& options);
+  WorkResult reduce_scatter_v(const void* send, void* recv, std::span<const std::size_t> counts, DataType type,
+                              ReduceOp op, const CallOptions& options);
+
+  WorkResult broadcast(void* buffer, std::size_t count, DataType type, int root, const CallOptions& options);
+  WorkResult all_gather(const void* send, void* recv, std::size_t count, DataType type, const CallOptions& options);
+  WorkResult all_gather_v(const void* send, void* recv, std::span<const std::size_t> counts, DataType type,
+                          const CallOptions& options);
+  WorkResult gather(const void* send, void* recv, std::size_t count, DataType type, int root,
+                    const CallOptions& options);
+  WorkResult gather_v(const void* send, void* recv, std::span<const std::size_t> counts, DataType type, int root,
+                      const CallOptions& options);
+  WorkResult scatter(const void* send, void* recv, std::size_t count, DataType type, int root,
+                     const CallOptions& options);
+  WorkResult scatter_v(const void* send, void* recv, std::span<const std::size_t> counts, DataType type, int root,
+                       const CallOptions& options);
+  WorkResult all_to_all(const void* send, void* recv, std::size_t count, DataType type, const CallOptions& options);
+  WorkResult all_to_all_v(const void* send, std::span<const std::size_t> send_counts, void* recv,
+                          std::span<const std::size_t> recv_counts, DataType type, const CallOptions& options);
   WorkResult barrier(const CallOptions& options);
+
   WorkResult send(const void* buffer, std::size_t count, DataType type, int destination, const CallOptions& options);
   WorkResult receive(void* buffer, std::size_t count, DataType type, int source, const CallOptions& options);
+  // All of them or, when one is refused, none; one work for all.
+  WorkResult batch(std::span<const Message> messages, const CallOptions& options);
+
+  // One work for all buffers. Small ones of one type travel together, so they need not each pay a message.
+  WorkResult allreduce_coalesced(std::span<const BufferPair> buffers, ReduceOp op, const CallOptions& options);
+  WorkResult all_gather_coalesced(std::span<const BufferPair> buffers, const CallOptions& options);
+  WorkResult reduce_scatter_coalesced(std::span<const BufferPair> buffers, ReduceOp op, const CallOptions& options);
 
  private:
+  // A call whose arguments are in order.
   struct Launch {
     Descriptor descriptor;
     std::string words;  // "allreduce"
     std::shared_ptr<const Schedule> schedule;
     const void* input = nullptr;
     void* output = nullptr;
+    int sender = -1, receiver = -1;  // of a message
+    std::uint32_t tag = 0;
+    std::function<void()> unpack;  // run when it has ended well, before its work is told; owns what it needs
+    bool is_message() const { return sender >= 0; }
   };
   struct SharedState {  // outlives the communicator: the engine reports into it
     std::mutex mutex;
@@ -83,13 +135,31 @@ class Communicator {
 
   static Result<std::unique_ptr<Communicator>> join(Runtime* runtime, GroupTable table, int rank,
                                                     const CommunicatorOptions& options);
-  WorkResult launch(const Launch& launch, const CallOptions& options);
-  WorkResult message(bool is_send, const void* input, void* output, std::size_t count, DataType type, int peer,
-                     const CallOptions& options);
-  WorkResult launch_point_to_point(const Launch& launch, int sender, int receiver, const CallOptions& options);
-  std::shared_ptr<Work> submit(const Launch& launch, const OperationKey& key, std::string what,
-                               const CallOptions& options);
+  Result<Launch> prepare_allreduce(const void* send, void* recv, std::size_t count, DataType type, ReduceOp op) const;
+  Result<Launch> prepare_reduce_scatter(const void* send, void* recv, const Counts& counts, DataType type,
+                                        ReduceOp op) const;
+  Result<Launch> prepare_all_gather(const void* send, void* recv, const Counts& counts, DataType type) const;
+  Result<Launch> prepare_message(const Message& message) const;
+  WorkResult rooted(bool is_gather, const void* send, void* recv, const Counts& counts, DataType type, int root,
+                    const CallOptions& options);
+
+  // Small buffers of one type are packed; `prepare` makes the launch of one buffer or pack.
+  enum class Packing { kWhole, kGatheredBlocks, kScatteredBlocks };
+  using PrepareBuffer = std::function<Result<Launch>(const BufferPair&)>;
+  WorkResult coalesced(const char* words, std::span<const BufferPair> buffers, Packing packing,
+                       const PrepareBuffer& prepare, const CallOptions& options);
+
+  WorkResult launch(const Result<Launch>& launch, const CallOptions& options);
+  WorkResult launch_together(const std::string& words, const std::vector<Launch>& launches, const CallOptions& options);
+  OperationKey next_key(const Launch& launch);
+  std::string describe(const Launch& launch, const OperationKey& key) const;
+  std::shared_ptr<Work> make_work(std::uint64_t sequence, const std::string& what);
+  void submit(const Launch& launch, const OperationKey& key, std::string what, const CallOptions& options,
+              std::function<void(const Status&)> on_done);
   Status check_call(std::string_view operation, std::size_t count, DataType type, std::size_t blocks) const;
+  Status check_counts(std::string_view operation, const Counts& counts, DataType type) const;
+  void describe_blocks(const Counts& counts, DataType type, Descriptor* descriptor) const;
+  std::size_t chunk_bytes() const { return static_cast<std::size_t>(runtime_->options().chunk_bytes); }
   std::string own_name() const { return table_.members[static_cast<std::size_t>(rank_)].name(rank_); }
 
   Runtime* const runtime_;

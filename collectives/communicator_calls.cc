@@ -1,41 +1,15 @@
-// The collectives of a communicator: checks of the arguments, and the schedule of each.
+// The reductions of a communicator: checks of the arguments, and the schedule of each.
+#include "collectives/call_checks.h"
 #include "collectives/communicator.h"
-#include "collectives/schedule/all_gather.h"
 #include "collectives/schedule/allreduce.h"
-#include "collectives/schedule/barrier.h"
-#include "collectives/schedule/broadcast.h"
-#include "collectives/schedule/point_to_point.h"
+#include "collectives/schedule/reduce.h"
 #include "collectives/schedule/reduce_scatter.h"
 #include "runtime/device/reduce.h"
 
 namespace isthmus {
-namespace {
 
-Status check_pointer(std::string_view operation, std::string_view name, const void* pointer, std::size_t bytes) {
-  if (pointer != nullptr || bytes == 0) return Status();
-  return invalid_argument("{}: {} is null, {} bytes are expected there", operation, name, bytes);
-}
-
-// Buffers are apart, or `recv` lies exactly `in_place_bytes` after `send` (or before it, for the other way round).
-Status check_overlap(std::string_view operation, const void* send, std::size_t send_bytes, const void* recv,
-                     std::size_t recv_bytes, std::ptrdiff_t in_place_bytes) {
-  const auto a = reinterpret_cast<std::uintptr_t>(send), b = reinterpret_cast<std::uintptr_t>(recv);
-  if (send_bytes == 0 || recv_bytes == 0) return Status();
-  if (a + send_bytes <= b || b + recv_bytes <= a) return Status();
-  if (static_cast<std::ptrdiff_t>(b - a) == in_place_bytes) return Status();
-  return invalid_argument("{}: send and recv overlap without being in place (recv is {} bytes after send)", operation,
-                          static_cast<std::ptrdiff_t>(b - a));
-}
-
-Status check_rank(std::string_view operation, std::string_view name, int rank, int size) {
-  if (rank >= 0 && rank < size) return Status();
-  return invalid_argument("{}: {} {} is not in 0..{}", operation, name, rank, size - 1);
-}
-
-}  // namespace
-
-Communicator::WorkResult Communicator::allreduce(const void* send, void* recv, std::size_t count, DataType type,
-                                                 ReduceOp op, const CallOptions& options) {
+Result<Communicator::Launch> Communicator::prepare_allreduce(const void* send, void* recv, std::size_t count,
+                                                             DataType type, ReduceOp op) const {
   ISTHMUS_RETURN_IF_ERROR(check_call("allreduce", count, type, 1));
   ISTHMUS_RETURN_IF_ERROR(check_reducible(type, op).with_context("allreduce"));
   const std::size_t bytes = count * dtype_size_bytes(type);
@@ -57,99 +31,69 @@ Communicator::WorkResult Communicator::allreduce(const void* send, void* recv, s
   launched.schedule = std::make_shared<Schedule>(build_allreduce(sites_, request));
   launched.input = send;
   launched.output = recv;
-  return launch(launched, options);
+  return launched;
 }
 
-Communicator::WorkResult Communicator::broadcast(void* buffer, std::size_t count, DataType type, int root,
-                                                 const CallOptions& options) {
-  ISTHMUS_RETURN_IF_ERROR(check_call("broadcast", count, type, 1));
-  ISTHMUS_RETURN_IF_ERROR(check_rank("broadcast", "root", root, size()));
-  const std::size_t bytes = count * dtype_size_bytes(type);
-  ISTHMUS_RETURN_IF_ERROR(check_pointer("broadcast", "buffer", buffer, bytes));
-  const auto chunk_bytes = static_cast<std::size_t>(runtime_->options().chunk_bytes);
-  Launch launched;
-  launched.words = "broadcast";
-  launched.descriptor = {OperationKind::kBroadcast,        type,  ReduceOp::kSum, 0,
-                         static_cast<std::uint32_t>(root), count, chunk_bytes};
-  launched.schedule = std::make_shared<Schedule>(build_broadcast(sites_, {rank_, root, bytes, chunk_bytes}));
-  launched.output = buffer;
-  return launch(launched, options);
+Communicator::WorkResult Communicator::allreduce(const void* send, void* recv, std::size_t count, DataType type,
+                                                 ReduceOp op, const CallOptions& options) {
+  return launch(prepare_allreduce(send, recv, count, type, op), options);
 }
 
-Communicator::WorkResult Communicator::all_gather(const void* send, void* recv, std::size_t count, DataType type,
-                                                  const CallOptions& options) {
-  const auto ranks = static_cast<std::size_t>(size());
-  ISTHMUS_RETURN_IF_ERROR(check_call("all_gather", count, type, ranks));
+Communicator::WorkResult Communicator::reduce(const void* send, void* recv, std::size_t count, DataType type,
+                                              ReduceOp op, int root, const CallOptions& options) {
+  ISTHMUS_RETURN_IF_ERROR(check_call("reduce", count, type, 1));
+  ISTHMUS_RETURN_IF_ERROR(check_reducible(type, op).with_context("reduce"));
+  ISTHMUS_RETURN_IF_ERROR(check_rank("reduce", "root", root, size()));
   const std::size_t bytes = count * dtype_size_bytes(type);
-  ISTHMUS_RETURN_IF_ERROR(check_pointer("all_gather", "send", send, bytes));
-  ISTHMUS_RETURN_IF_ERROR(check_pointer("all_gather", "recv", recv, bytes * ranks));
-  ISTHMUS_RETURN_IF_ERROR(
-      check_overlap("all_gather", send, bytes, recv, bytes * ranks, -static_cast<std::ptrdiff_t>(bytes) * rank_));
-  const auto chunk_bytes = static_cast<std::size_t>(runtime_->options().chunk_bytes);
+  ISTHMUS_RETURN_IF_ERROR(check_pointer("reduce", "send", send, bytes));
+  if (rank_ == root) {
+    ISTHMUS_RETURN_IF_ERROR(check_pointer("reduce", "recv", recv, bytes));
+    ISTHMUS_RETURN_IF_ERROR(check_overlap("reduce", send, bytes, recv, bytes, 0));
+  }
+  const std::size_t chunk = chunk_bytes();
+  const ReduceAlgorithm algorithm = choose_reduce_algorithm(sites_.site_count(), bytes, chunk);
   Launch launched;
-  launched.words = "all_gather";
-  launched.descriptor = {OperationKind::kAllGather, type, ReduceOp::kSum, 0, 0, count, chunk_bytes};
-  launched.schedule = std::make_shared<Schedule>(build_all_gather(sites_, {rank_, bytes, chunk_bytes}));
+  launched.words = "reduce";
+  launched.descriptor = {OperationKind::kReduce,           type,  op,   static_cast<std::uint8_t>(algorithm),
+                         static_cast<std::uint32_t>(root), count, chunk};
+  launched.schedule =
+      std::make_shared<Schedule>(build_reduce(sites_, {rank_, root, count, type, op, algorithm, chunk}));
   launched.input = send;
   launched.output = recv;
   return launch(launched, options);
+}
+
+Result<Communicator::Launch> Communicator::prepare_reduce_scatter(const void* send, void* recv, const Counts& counts,
+                                                                  DataType type, ReduceOp op) const {
+  const char* const words = counts.is_equal ? "reduce_scatter" : "reduce_scatter_v";
+  ISTHMUS_RETURN_IF_ERROR(check_counts(words, counts, type));
+  ISTHMUS_RETURN_IF_ERROR(check_reducible(type, op).with_context(words));
+  const BlockBytes bytes(counts, rank_, type);
+  ISTHMUS_RETURN_IF_ERROR(check_pointer(words, "send", send, bytes.total));
+  ISTHMUS_RETURN_IF_ERROR(check_pointer(words, "recv", recv, bytes.own));
+  ISTHMUS_RETURN_IF_ERROR(
+      check_overlap(words, send, bytes.total, recv, bytes.own, static_cast<std::ptrdiff_t>(bytes.before_own)));
+  Launch launched;
+  launched.words = words;
+  launched.descriptor.kind = counts.is_equal ? OperationKind::kReduceScatter : OperationKind::kReduceScatterV;
+  launched.descriptor.op = op;
+  describe_blocks(counts, type, &launched.descriptor);
+  launched.schedule =
+      std::make_shared<Schedule>(build_reduce_scatter(sites_, {rank_, counts.of_rank, type, op, chunk_bytes()}));
+  launched.input = send;
+  launched.output = recv;
+  return launched;
 }
 
 Communicator::WorkResult Communicator::reduce_scatter(const void* send, void* recv, std::size_t count, DataType type,
                                                       ReduceOp op, const CallOptions& options) {
-  const auto ranks = static_cast<std::size_t>(size());
-  ISTHMUS_RETURN_IF_ERROR(check_call("reduce_scatter", count, type, ranks));
-  ISTHMUS_RETURN_IF_ERROR(check_reducible(type, op).with_context("reduce_scatter"));
-  const std::size_t bytes = count * dtype_size_bytes(type);
-  ISTHMUS_RETURN_IF_ERROR(check_pointer("reduce_scatter", "send", send, bytes * ranks));
-  ISTHMUS_RETURN_IF_ERROR(check_pointer("reduce_scatter", "recv", recv, bytes));
-  ISTHMUS_RETURN_IF_ERROR(
-      check_overlap("reduce_scatter", send, bytes * ranks, recv, bytes, static_cast<std::ptrdiff_t>(bytes) * rank_));
-  const auto chunk_bytes = static_cast<std::size_t>(runtime_->options().chunk_bytes);
-  Launch launched;
-  launched.words = "reduce_scatter";
-  launched.descriptor = {OperationKind::kReduceScatter, type, op, 0, 0, count, chunk_bytes};
-  launched.schedule = std::make_shared<Schedule>(build_reduce_scatter(sites_, {rank_, count, type, op, chunk_bytes}));
-  launched.input = send;
-  launched.output = recv;
-  return launch(launched, options);
+  return launch(prepare_reduce_scatter(send, recv, Counts::equal(count, size()), type, op), options);
 }
 
-Communicator::WorkResult Communicator::barrier(const CallOptions& options) {
-  ISTHMUS_RETURN_IF_ERROR(check_call("barrier", 0, DataType::kUInt8, 1));
-  Launch launched;
-  launched.words = "barrier";
-  launched.descriptor.kind = OperationKind::kBarrier;
-  launched.schedule = std::make_shared<Schedule>(build_barrier(sites_, rank_));
-  return launch(launched, options);
-}
-
-// A message is one step; both ends have the same descriptor.
-Communicator::WorkResult Communicator::message(bool is_send, const void* input, void* output, std::size_t count,
-                                               DataType type, int peer, const CallOptions& options) {
-  const char* const words = is_send ? "send" : "recv";
-  const std::size_t bytes = count * dtype_size_bytes(type);
-  ISTHMUS_RETURN_IF_ERROR(check_call(words, count, type, 1));
-  ISTHMUS_RETURN_IF_ERROR(check_rank(words, is_send ? "destination" : "source", peer, size()));
-  if (peer == rank_) return invalid_argument("{}: rank {} is this rank itself", words, peer);
-  ISTHMUS_RETURN_IF_ERROR(check_pointer(words, "buffer", is_send ? input : output, bytes));
-  Launch launched;
-  launched.words = words;
-  launched.descriptor = {OperationKind::kPointToPoint, type, ReduceOp::kSum, 0, 0, count, 0};
-  launched.schedule = std::make_shared<Schedule>(is_send ? build_send(peer, bytes) : build_receive(peer, bytes));
-  launched.input = input;
-  launched.output = output;
-  return launch_point_to_point(launched, is_send ? rank_ : peer, is_send ? peer : rank_, options);
-}
-
-Communicator::WorkResult Communicator::send(const void* buffer, std::size_t count, DataType type, int destination,
-                                            const CallOptions& options) {
-  return message(true, buffer, nullptr, count, type, destination, options);
-}
-
-Communicator::WorkResult Communicator::receive(void* buffer, std::size_t count, DataType type, int source,
-                                               const CallOptions& options) {
-  return message(false, nullptr, buffer, count, type, source, options);
+Communicator::WorkResult Communicator::reduce_scatter_v(const void* send, void* recv,
+                                                        std::span<const std::size_t> counts, DataType type, ReduceOp op,
+                                                        const CallOptions& options) {
+  return launch(prepare_reduce_scatter(send, recv, Counts::each(counts), type, op), options);
 }
 
 }  // namespace isthmus

@@ -1,8 +1,55 @@
 #include "collectives/descriptor.h"
 
+#include <fmt/ranges.h>
+
 #include "runtime/base/bytes.h"
+#include "runtime/link/channel.h"
 
 namespace isthmus {
+namespace {
+
+// Seven bits per byte, the lowest first; the high bit says that more follow.
+std::string encode_count(std::uint64_t count) {
+  std::string bytes;
+  for (; count >= 0x80; count >>= 7) bytes.push_back(static_cast<char>(count | 0x80));
+  bytes.push_back(static_cast<char>(count));
+  return bytes;
+}
+
+bool decode_count(ByteReader* reader, std::uint64_t* count) {
+  *count = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    const auto byte = reader->get<std::uint8_t>();
+    if (!reader->ok()) return false;
+    *count |= std::uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+// FNV-1a over the numbers of a list.
+std::uint64_t digest_of(std::span<const std::size_t> counts) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const std::size_t count : counts)
+    for (unsigned shift = 0; shift < 64; shift += 8) hash = (hash ^ (count >> shift & 0xff)) * 0x100000001b3u;
+  return hash;
+}
+
+}  // namespace
+
+void Descriptor::set_counts(std::span<const std::size_t> counts) {
+  count = 0;
+  first_counts.clear();
+  for (const std::size_t one : counts) count += one;
+  counts_digest = digest_of(counts);
+  std::size_t room = kMaxDescriptorBytes - encode().size() - sizeof(counts_digest);
+  for (const std::size_t one : counts) {
+    const std::size_t bytes = encode_count(one).size();
+    if (bytes > room) break;
+    room -= bytes;
+    first_counts.push_back(one);
+  }
+}
 
 std::string Descriptor::encode() const {
   std::string bytes;
@@ -14,6 +61,9 @@ std::string Descriptor::encode() const {
   writer.put(root);
   writer.put(count);
   writer.put(chunk_bytes);
+  if (first_counts.empty()) return bytes;
+  writer.put(counts_digest);
+  for (const std::uint64_t one : first_counts) bytes += encode_count(one);
   return bytes;
 }
 
@@ -27,7 +77,10 @@ Result<Descriptor> Descriptor::decode(std::string_view bytes) {
   descriptor.root = reader.get<std::uint32_t>();
   descriptor.count = reader.get<std::uint64_t>();
   descriptor.chunk_bytes = reader.get<std::uint64_t>();
-  if (!reader.at_end() || kind < 1 || kind > 6 || !is_valid_dtype(type) || !is_valid_reduce_op(op))
+  if (reader.ok() && !reader.at_end()) descriptor.counts_digest = reader.get<std::uint64_t>();
+  bool is_whole = reader.ok();
+  while (is_whole && !reader.at_end()) is_whole = decode_count(&reader, &descriptor.first_counts.emplace_back());
+  if (!is_whole || kind < 1 || kind > kLastOperationKind || !is_valid_dtype(type) || !is_valid_reduce_op(op))
     return corruption("operation descriptor of {} bytes is malformed", bytes.size());
   descriptor.kind = static_cast<OperationKind>(kind);
   descriptor.type = static_cast<DataType>(type);
@@ -36,7 +89,10 @@ Result<Descriptor> Descriptor::decode(std::string_view bytes) {
 }
 
 std::string Descriptor::words() const {
-  const std::string data = fmt::format("{} {}", count, dtype_name(type));
+  std::string data = fmt::format("{} {}", count, dtype_name(type));
+  if (!first_counts.empty())
+    data += fmt::format(" in blocks of {}, ... (all counts together: {:016x})", fmt::join(first_counts, ", "),
+                        counts_digest);
   switch (kind) {
     case OperationKind::kAllreduce:
       return fmt::format("allreduce({}) of {} (algorithm {}, chunks of {} bytes)", reduce_op_name(op), data, algorithm,
@@ -47,6 +103,15 @@ std::string Descriptor::words() const {
       return fmt::format("reduce_scatter({}) of {} per rank", reduce_op_name(op), data);
     case OperationKind::kBarrier: return "barrier";
     case OperationKind::kPointToPoint: return fmt::format("message of {}", data);
+    case OperationKind::kReduce: return fmt::format("reduce({}) of {} to root {}", reduce_op_name(op), data, root);
+    case OperationKind::kAllGatherV: return fmt::format("all_gather_v of {}", data);
+    case OperationKind::kReduceScatterV: return fmt::format("reduce_scatter_v({}) of {}", reduce_op_name(op), data);
+    case OperationKind::kGather: return fmt::format("gather of {} per rank to root {}", data, root);
+    case OperationKind::kGatherV: return fmt::format("gather_v of {} to root {}", data, root);
+    case OperationKind::kScatter: return fmt::format("scatter of {} per rank from root {}", data, root);
+    case OperationKind::kScatterV: return fmt::format("scatter_v of {} from root {}", data, root);
+    case OperationKind::kAllToAll: return fmt::format("all_to_all of {} per pair of ranks", data);
+    case OperationKind::kAllToAllV: return fmt::format("all_to_all_v of {}", dtype_name(type));
   }
   return "unknown operation";
 }

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/status.h"
@@ -20,7 +22,17 @@ enum class OperationKind : std::uint8_t {  // on the wire: never renumber
   kReduceScatter = 4,
   kBarrier = 5,
   kPointToPoint = 6,
+  kReduce = 7,
+  kAllGatherV = 8,
+  kReduceScatterV = 9,
+  kGather = 10,
+  kGatherV = 11,
+  kScatter = 12,
+  kScatterV = 13,
+  kAllToAll = 14,
+  kAllToAllV = 15,
 };
+inline constexpr std::uint8_t kLastOperationKind = 15;
 
 struct Descriptor {
   OperationKind kind = OperationKind::kBarrier;
@@ -30,7 +42,11 @@ struct Descriptor {
   std::uint32_t root = 0;
   std::uint64_t count = 0;
   std::uint64_t chunk_bytes = 0;
+  // Of blocks that differ in size: `count` is their sum, and all counts must be equal.
+  std::uint64_t counts_digest = 0;
+  std::vector<std::uint64_t> first_counts;  // as many as have room, for messages; empty: blocks are equal
 
+  void set_counts(std::span<const std::size_t> counts);
   std::string encode() const;
   static Result<Descriptor> decode(std::string_view bytes);
   std::string words() const;  // "broadcast of 10 fp32 from root 1"

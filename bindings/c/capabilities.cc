@@ -17,8 +17,26 @@ uint32_t isthmus_version_number(void) {
 uint32_t isthmus_protocol_version(void) { return isthmus::kProtocolVersion; }
 
 int isthmus_supports_operation(const char* operation) {
-  static constexpr std::array<std::string_view, 7> kOperations{"allreduce", "broadcast", "all_gather", "reduce_scatter",
-                                                               "barrier",   "send",      "recv"};
+  static constexpr auto kOperations = std::to_array<std::string_view>({"allreduce",
+                                                                       "reduce",
+                                                                       "broadcast",
+                                                                       "all_gather",
+                                                                       "all_gather_v",
+                                                                       "reduce_scatter",
+                                                                       "reduce_scatter_v",
+                                                                       "gather",
+                                                                       "gather_v",
+                                                                       "scatter",
+                                                                       "scatter_v",
+                                                                       "all_to_all",
+                                                                       "all_to_all_v",
+                                                                       "allreduce_coalesced",
+                                                                       "all_gather_coalesced",
+                                                                       "reduce_scatter_coalesced",
+                                                                       "barrier",
+                                                                       "send",
+                                                                       "recv",
+                                                                       "batch_send_recv"});
   return operation != nullptr && std::find(kOperations.begin(), kOperations.end(), operation) != kOperations.end();
 }
 

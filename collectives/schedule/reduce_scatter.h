@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "collectives/site_map.h"
 #include "runtime/base/dtype.h"
@@ -14,15 +15,14 @@ namespace isthmus {
 
 struct ReduceScatterRequest {
   int rank = 0;
-  std::size_t count_per_rank = 0;  // elements of one rank's output
+  std::vector<std::size_t> block_counts;  // elements of every rank's output
   DataType type = DataType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
   std::size_t chunk_bytes = 256 * 1024;
 };
 
-// Input: a block of `count_per_rank` elements for every rank, in rank order. Output: the own block, reduced. In place:
-// the output is the own block of the input; other overlaps are not allowed. `op` must pass check_reducible. No
-// elements: an empty schedule.
+// Input: the blocks of all ranks, in rank order. Output: the own block, reduced. In place: the output is the own block
+// of the input; other overlaps are not allowed. `op` must pass check_reducible. No elements: an empty schedule.
 Schedule build_reduce_scatter(const SiteMap& sites, const ReduceScatterRequest& request);
 
 }  // namespace isthmus

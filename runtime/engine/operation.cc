@@ -169,9 +169,18 @@ void Operation::reduce_done(std::uint32_t index) {
 
 void Operation::mismatch(std::uint32_t rank, std::string_view theirs) {
   if (ended_) return;
-  const std::string words =
-      theirs.empty() ? "moves it in other pieces (its options differ)" : request_.describe(theirs);
-  host_->operation_failed(request_.key, invalid_argument("{}: {} {}", request_.what, host_->member_name(rank), words));
+  host_->operation_failed(request_.key, invalid_argument("{}: {} {}", request_.what, host_->member_name(rank),
+                                                         request_.describe(theirs)));
+}
+
+void Operation::wrong_size(std::uint32_t index, std::uint64_t bytes) {
+  if (ended_) return;
+  const Step& step = schedule_.steps[index];
+  host_->operation_failed(
+      request_.key,
+      invalid_argument("{}: {} sends {} elements ({} bytes), this rank takes {} ({} bytes) from it", request_.what,
+                       host_->member_name(step.peer), bytes / request_.element_bytes, bytes,
+                       step.bytes / request_.element_bytes, step.bytes));
 }
 
 void Operation::stray(std::uint32_t rank, std::string_view theirs) {

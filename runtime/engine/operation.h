@@ -26,6 +26,7 @@ struct OperationRequest {
   std::shared_ptr<const Schedule> schedule;
   const void* input = nullptr;  // belong to the operation until on_done
   void* output = nullptr;
+  std::size_t element_bytes = 1;  // for messages
   Duration timeout{};  // from the start, and anew from every advance of the payload
   // Called once on the progress thread: must only hand the news on.
   std::function<void(const Status&)> on_done;
@@ -88,6 +89,7 @@ class Operation {
     void on_received(std::uint32_t step) override { operation->complete(step); }
     void on_advance() override { operation->last_advance_ = operation->host_->clock().now(); }
     void on_mismatch(std::string_view theirs) override { operation->mismatch(rank, theirs); }
+    void on_wrong_size(std::uint32_t step, std::uint64_t bytes) override { operation->wrong_size(step, bytes); }
     void on_stray(std::string_view theirs) override { operation->stray(rank, theirs); }
   };
 
@@ -101,6 +103,7 @@ class Operation {
   static void reduce_job(void* operation, std::uint32_t index);
   void reduce_done(std::uint32_t index);
   void mismatch(std::uint32_t rank, std::string_view theirs);
+  void wrong_size(std::uint32_t step, std::uint64_t bytes);
   void stray(std::uint32_t rank, std::string_view theirs);
   void finish(const Status& status);
   void close_channels();

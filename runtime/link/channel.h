@@ -49,8 +49,10 @@ class ChannelOperation {
   virtual void on_sent(std::uint32_t step) = 0;      // the source may be overwritten; the peer may not have it yet
   virtual void on_received(std::uint32_t step) = 0;  // the target holds the whole transfer
   virtual void on_advance() = 0;                     // payload moved: the operation's timeout starts anew
-  // The peer's descriptor of the same operation differs from ours, or a transfer is longer than its target.
+  // The peer's descriptor of the same operation differs from ours.
   virtual void on_mismatch(std::string_view theirs) = 0;
+  // The transfer that this receive step waits for has another size than its target. Nothing of it is written.
+  virtual void on_wrong_size(std::uint32_t step, std::uint64_t transfer_bytes) = 0;
   // The peer sends data of an earlier collective that has ended here: the ranks did not all call the same. `theirs` is
   // its descriptor. Told to an operation of the same communicator, because the one concerned is no more.
   virtual void on_stray(std::string_view theirs) = 0;

@@ -130,9 +130,8 @@ Status Inbound::keep_early(Operation& operation, const Frame& frame, bool is_ope
 bool Inbound::deliver(Operation& operation, std::uint32_t round, std::uint64_t offset, std::uint64_t transfer_bytes,
                       ConstBytes payload) {
   Transfer& transfer = operation.transfers[round];
-  if (transfer.done || transfer_bytes != transfer.target_bytes) {
-    // Equal descriptors give equal schedules, so this is a peer with other arithmetic: never write outside a target.
-    operation.handler->on_mismatch(std::string_view());
+  if (transfer.done || transfer_bytes != transfer.target_bytes) {  // never write outside a target
+    operation.handler->on_wrong_size(transfer.step, transfer_bytes);
     return false;
   }
   if (!payload.empty()) std::memcpy(transfer.target + offset, payload.data(), payload.size());

@@ -64,6 +64,17 @@ std::vector<std::size_t> lengths_for(const Shape& shape, std::size_t large) {
   return {lengths.begin(), lengths.end()};
 }
 
+std::vector<std::size_t> equal_blocks(const SiteMap& sites, std::size_t size) {
+  return std::vector<std::size_t>(static_cast<std::size_t>(sites.size()), size);
+}
+
+std::vector<std::size_t> uneven_blocks(const SiteMap& sites, std::size_t largest, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::size_t> sizes;
+  for (int rank = 0; rank < sites.size(); ++rank) sizes.push_back(random() % 4 == 0 ? 0 : random() % (largest + 1));
+  return sizes;
+}
+
 Buffer random_values(DataType type, std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> size(0.4, 1.7);

@@ -31,6 +31,10 @@ std::vector<Shape> uneven_shapes();
 // 0, 1, p-1, p, p+1 for the p ranks of a shape, and `large`.
 std::vector<std::size_t> lengths_for(const Shape& shape, std::size_t large);
 
+// Block sizes of all ranks: all `size`; or different ones up to `largest`, some of them 0.
+std::vector<std::size_t> equal_blocks(const SiteMap& sites, std::size_t size);
+std::vector<std::size_t> uneven_blocks(const SiteMap& sites, std::size_t largest, std::uint64_t seed);
+
 // Values of the type that neither overflow nor vanish in any reduction; small integers and fractions of both signs.
 Buffer random_values(DataType type, std::size_t count, std::uint64_t seed);
 // Any bits at all: NaN, infinities, zeros of both signs, subnormals, bools beyond 1.

@@ -150,7 +150,7 @@ TEST(Matching, ATransferOfAnotherLengthNeverWritesOutsideItsTarget) {
   pair.a_out.open(kFirst, "d", 0, &pair.a);
   pair.a_out.send(kFirst, 0, as_bytes(payload), 0);
   pair.move();
-  EXPECT_EQ(pair.b.mismatches.size(), 1u);
+  EXPECT_EQ(pair.b.wrong_sizes, (std::vector<std::pair<std::uint32_t, std::uint64_t>>{{0, 20}}));
   EXPECT_EQ(target, std::string(10, '.'));
 }
 

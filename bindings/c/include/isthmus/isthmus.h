@@ -312,6 +312,12 @@ ISTHMUS_EXPORT isthmus_status isthmus_allreduce(isthmus_communicator* communicat
                                                 size_t count, isthmus_dtype dtype, isthmus_op op,
                                                 const isthmus_call_options* options, isthmus_work** work);
 
+/* recv of `root`[i] = op over all ranks of send[i]. At the root in place if send == recv; elsewhere recv is not used
+ * and may be NULL. */
+ISTHMUS_EXPORT isthmus_status isthmus_reduce(isthmus_communicator* communicator, const void* send, void* recv,
+                                             size_t count, isthmus_dtype dtype, isthmus_op op, int root,
+                                             const isthmus_call_options* options, isthmus_work** work);
+
 /* buffer of `root` to all. */
 ISTHMUS_EXPORT isthmus_status isthmus_broadcast(isthmus_communicator* communicator, void* buffer, size_t count,
                                                 isthmus_dtype dtype, int root, const isthmus_call_options* options,
@@ -329,6 +335,76 @@ ISTHMUS_EXPORT isthmus_status isthmus_reduce_scatter(isthmus_communicator* commu
                                                      size_t count, isthmus_dtype dtype, isthmus_op op,
                                                      const isthmus_call_options* options, isthmus_work** work);
 
+/* The v-variants: blocks of the ranks may differ in size. `counts` has one count per rank (0 is legal) and must be
+ * equal on every rank; blocks lie one after the other in rank order, without gaps. It is read during the call only. */
+
+/* recv (sum of counts) = send of rank 0 (counts[0] elements), of rank 1, ... In place: send == recv + the counts of the
+ * ranks before this one. */
+ISTHMUS_EXPORT isthmus_status isthmus_all_gather_v(isthmus_communicator* communicator, const void* send, void* recv,
+                                                   const size_t* counts, isthmus_dtype dtype,
+                                                   const isthmus_call_options* options, isthmus_work** work);
+
+/* recv (counts[rank] elements) = block `rank` of the reduction of send (sum of counts). In place: recv == send + the
+ * counts of the ranks before this one; the rest of send then holds no result. */
+ISTHMUS_EXPORT isthmus_status isthmus_reduce_scatter_v(isthmus_communicator* communicator, const void* send, void* recv,
+                                                       const size_t* counts, isthmus_dtype dtype, isthmus_op op,
+                                                       const isthmus_call_options* options, isthmus_work** work);
+
+/* recv of `root` (size * count elements) = send of rank 0, rank 1, ... (count elements each). At the root in place if
+ * send == recv + root*count; elsewhere recv is not used and may be NULL. */
+ISTHMUS_EXPORT isthmus_status isthmus_gather(isthmus_communicator* communicator, const void* send, void* recv,
+                                             size_t count, isthmus_dtype dtype, int root,
+                                             const isthmus_call_options* options, isthmus_work** work);
+ISTHMUS_EXPORT isthmus_status isthmus_gather_v(isthmus_communicator* communicator, const void* send, void* recv,
+                                               const size_t* counts, isthmus_dtype dtype, int root,
+                                               const isthmus_call_options* options, isthmus_work** work);
+
+/* recv (count elements) = block `rank` of the send of `root` (size * count elements). At the root in place if recv ==
+ * send + root*count; elsewhere send is not used and may be NULL. */
+ISTHMUS_EXPORT isthmus_status isthmus_scatter(isthmus_communicator* communicator, const void* send, void* recv,
+                                              size_t count, isthmus_dtype dtype, int root,
+                                              const isthmus_call_options* options, isthmus_work** work);
+ISTHMUS_EXPORT isthmus_status isthmus_scatter_v(isthmus_communicator* communicator, const void* send, void* recv,
+                                                const size_t* counts, isthmus_dtype dtype, int root,
+                                                const isthmus_call_options* options, isthmus_work** work);
+
+/* Block i of recv (size * count elements) = block `rank` of the send of rank i (size * count elements). Not in place.
+ */
+ISTHMUS_EXPORT isthmus_status isthmus_all_to_all(isthmus_communicator* communicator, const void* send, void* recv,
+                                                 size_t count, isthmus_dtype dtype, const isthmus_call_options* options,
+                                                 isthmus_work** work);
+
+/* The same with blocks of any size: send_counts[i] elements go to rank i, recv_counts[i] come from it, each in rank
+ * order without gaps. What one rank sends another must be what that one receives: else both fail with INVALID_ARGUMENT,
+ * which names both sizes. Not in place. The arrays are read during the call only. */
+ISTHMUS_EXPORT isthmus_status isthmus_all_to_all_v(isthmus_communicator* communicator, const void* send,
+                                                   const size_t* send_counts, void* recv, const size_t* recv_counts,
+                                                   isthmus_dtype dtype, const isthmus_call_options* options,
+                                                   isthmus_work** work);
+
+/* Coalesced calls: the operation of one buffer over each of `buffers`, with one work for all; it fails with the first
+ * error among them. All ranks pass buffers of the same counts and types in the same order. Large buffers are moved as
+ * they lie; small neighbours of one type are copied together, so that they do not each pay a message. The array is read
+ * during the call only; the buffers belong to Isthmus until the work is done. Its stride is buffers[0].struct_size. */
+typedef struct isthmus_buffer {
+  size_t struct_size;
+  const void* send;
+  void* recv;
+  size_t count; /* as the call of one buffer has it */
+  isthmus_dtype dtype;
+} isthmus_buffer;
+ISTHMUS_EXPORT isthmus_status isthmus_allreduce_coalesced(isthmus_communicator* communicator,
+                                                          const isthmus_buffer* buffers, size_t buffer_count,
+                                                          isthmus_op op, const isthmus_call_options* options,
+                                                          isthmus_work** work);
+ISTHMUS_EXPORT isthmus_status isthmus_all_gather_coalesced(isthmus_communicator* communicator,
+                                                           const isthmus_buffer* buffers, size_t buffer_count,
+                                                           const isthmus_call_options* options, isthmus_work** work);
+ISTHMUS_EXPORT isthmus_status isthmus_reduce_scatter_coalesced(isthmus_communicator* communicator,
+                                                               const isthmus_buffer* buffers, size_t buffer_count,
+                                                               isthmus_op op, const isthmus_call_options* options,
+                                                               isthmus_work** work);
+
 /* Returns when every rank has called it. */
 ISTHMUS_EXPORT isthmus_status isthmus_barrier(isthmus_communicator* communicator, const isthmus_call_options* options,
                                               isthmus_work** work);
@@ -341,6 +417,21 @@ ISTHMUS_EXPORT isthmus_status isthmus_send(isthmus_communicator* communicator, c
 ISTHMUS_EXPORT isthmus_status isthmus_recv(isthmus_communicator* communicator, void* buffer, size_t count,
                                            isthmus_dtype dtype, int source, const isthmus_call_options* options,
                                            isthmus_work** work);
+
+/* Sends and receives that start as one, with one work for all; when one is refused, none starts. The tag of `options`
+ * is not used. The array is read during the call only; its stride is messages[0].struct_size. */
+typedef struct isthmus_message {
+  size_t struct_size;
+  int is_send;  /* 1: isthmus_send, 0: isthmus_recv */
+  void* buffer; /* a send only reads it */
+  size_t count;
+  isthmus_dtype dtype;
+  int peer; /* destination or source */
+  uint32_t tag;
+} isthmus_message;
+ISTHMUS_EXPORT isthmus_status isthmus_batch_send_recv(isthmus_communicator* communicator,
+                                                      const isthmus_message* messages, size_t message_count,
+                                                      const isthmus_call_options* options, isthmus_work** work);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,53 @@
+// Messages of a communicator: checks of the arguments, and the one step of each.
+#include "collectives/call_checks.h"
+#include "collectives/communicator.h"
+#include "collectives/schedule/point_to_point.h"
+
+namespace isthmus {
+
+// Both ends have the same descriptor.
+Result<Communicator::Launch> Communicator::prepare_message(const Message& message) const {
+  const char* const words = message.is_send ? "send" : "recv";
+  ISTHMUS_RETURN_IF_ERROR(check_call(words, message.count, message.type, 1));
+  const std::size_t bytes = message.count * dtype_size_bytes(message.type);
+  ISTHMUS_RETURN_IF_ERROR(check_rank(words, message.is_send ? "destination" : "source", message.peer, size()));
+  if (message.peer == rank_) return invalid_argument("{}: rank {} is this rank itself", words, message.peer);
+  ISTHMUS_RETURN_IF_ERROR(check_pointer(words, "buffer", message.buffer, bytes));
+  if (message.tag == UINT32_MAX) return invalid_argument("{}: tag {} is reserved", words, message.tag);
+  if (size() > static_cast<int>(kMaxPointToPointRanks))
+    return unsupported("{}: messages are for communicators of at most {} ranks, this one has {}", words,
+                       kMaxPointToPointRanks, size());
+  Launch launched;
+  launched.words = words;
+  launched.descriptor = {OperationKind::kPointToPoint, message.type, ReduceOp::kSum, 0, 0, message.count, 0};
+  launched.schedule = std::make_shared<Schedule>(message.is_send ? build_send(message.peer, bytes)
+                                                                 : build_receive(message.peer, bytes));
+  launched.input = launched.output = message.buffer;
+  launched.sender = message.is_send ? rank_ : message.peer;
+  launched.receiver = message.is_send ? message.peer : rank_;
+  launched.tag = message.tag;
+  return launched;
+}
+
+Communicator::WorkResult Communicator::send(const void* buffer, std::size_t count, DataType type, int destination,
+                                            const CallOptions& options) {
+  return launch(prepare_message({true, const_cast<void*>(buffer), count, type, destination, options.tag}), options);
+}
+
+Communicator::WorkResult Communicator::receive(void* buffer, std::size_t count, DataType type, int source,
+                                               const CallOptions& options) {
+  return launch(prepare_message({false, buffer, count, type, source, options.tag}), options);
+}
+
+Communicator::WorkResult Communicator::batch(std::span<const Message> messages, const CallOptions& options) {
+  std::vector<Launch> launches;
+  for (const Message& message : messages) {
+    const Result<Launch> prepared = prepare_message(message);
+    if (!prepared.ok()) return prepared.status().with_context(fmt::format("message {} of a batch", launches.size()));
+    launches.push_back(*prepared);
+  }
+  ISTHMUS_RETURN_IF_ERROR(check_call("batch", 0, DataType::kUInt8, 1));
+  return launch_together(fmt::format("batch of {} messages", launches.size()), launches, options);
+}
+
+}  // namespace isthmus
