@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "collectives/derive_id.h"
 #include "collectives/joint_completion.h"
 #include "collectives/local/site_tier.h"
+#include "collectives/schedule/point_to_point.h"
 
 namespace isthmus {
 namespace {
@@ -12,14 +14,6 @@ std::vector<int> site_indexes(const GroupTable& table) {
   std::vector<int> indexes;
   for (const GroupMemberInfo& member : table.members) indexes.push_back(member.site_index);
   return indexes;
-}
-
-// Mixes three numbers into an id that every member of a split computes alike (finaliser of SplitMix64).
-std::uint64_t derive_id(std::uint64_t parent, std::uint64_t split, std::uint64_t color) {
-  std::uint64_t x = parent + 0x9e3779b97f4a7c15u * (split << 32 | color) + 1;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
 }
 
 }  // namespace
@@ -110,10 +104,15 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key, co
   std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) {
     return all[2 * static_cast<std::size_t>(a) + 1] < all[2 * static_cast<std::size_t>(b) + 1];
   });
+  return join_members(ranks, derive_id(table_.id, split_number, static_cast<std::uint64_t>(color)), options);
+}
+
+Result<std::unique_ptr<Communicator>> Communicator::join_members(std::span<const int> ranks, std::uint64_t id,
+                                                                 const CommunicatorOptions& options) {
   GroupTable table;
-  table.id = derive_id(table_.id, split_number, static_cast<std::uint64_t>(color));
+  table.id = id;
   table.epoch = table_.epoch;
-  for (int r : ranks) table.members.push_back(table_.members[static_cast<std::size_t>(r)]);
+  for (const int r : ranks) table.members.push_back(table_.members[static_cast<std::size_t>(r)]);
   const int new_rank = static_cast<int>(std::find(ranks.begin(), ranks.end(), rank_) - ranks.begin());
   CommunicatorOptions resolved = options;
   if (resolved.timeout <= Duration::zero()) resolved.timeout = options_.timeout;
@@ -149,23 +148,25 @@ void Communicator::describe_blocks(const Counts& counts, DataType type, Descript
 OperationKey Communicator::next_key(const Launch& launch) {
   OperationKey key;
   key.communicator = table_.id;
-  if (!launch.is_message()) {
+  if (!launch.is_message) {
     key.sequence = next_sequence_++;
     return key;
   }
   key.sequence = ++next_message_[{launch.sender, launch.receiver, launch.tag}];
   key.tag = launch.tag + 1;
-  key.pair =
-      point_to_point_pair(static_cast<std::uint32_t>(launch.sender), static_cast<std::uint32_t>(launch.receiver));
+  if (launch.sender != kAnySource)
+    key.pair =
+        point_to_point_pair(static_cast<std::uint32_t>(launch.sender), static_cast<std::uint32_t>(launch.receiver));
   return key;
 }
 
 std::string Communicator::describe(const Launch& launch, const OperationKey& key) const {
-  if (!launch.is_message())
+  if (!launch.is_message)
     return fmt::format("{} #{} of \"{}\" on {}", launch.words, key.sequence, options_.name, own_name());
   const int peer = launch.sender == rank_ ? launch.receiver : launch.sender;
+  const std::string who = peer == kAnySource ? "any rank" : table_.members[static_cast<std::size_t>(peer)].name(peer);
   return fmt::format("{} #{} (tag {}) of \"{}\" on {} with {}", launch.words, key.sequence, launch.tag, options_.name,
-                     own_name(), table_.members[static_cast<std::size_t>(peer)].name(peer));
+                     own_name(), who);
 }
 
 std::shared_ptr<Work> Communicator::make_work(std::uint64_t sequence, const std::string& what) {
@@ -174,8 +175,25 @@ std::shared_ptr<Work> Communicator::make_work(std::uint64_t sequence, const std:
   });
 }
 
+// The engine gives a receive its message, in the order of the calls.
+void Communicator::add_matching(const Launch& launch, const std::shared_ptr<Work>& work,
+                                OperationRequest* request) const {
+  request->is_receive = launch.is_message && launch.receiver == rank_;
+  if (!request->is_receive) return;
+  if (launch.sender != kAnySource) {
+    request->receives_from = static_cast<std::uint32_t>(launch.sender);
+    work->set_source(launch.sender);
+    return;
+  }
+  const std::size_t bytes = launch.descriptor.count * dtype_size_bytes(launch.descriptor.type);
+  request->on_matched = [work, bytes](std::uint32_t sender) {
+    work->set_source(static_cast<int>(sender));
+    return std::make_shared<const Schedule>(build_receive(static_cast<int>(sender), bytes));
+  };
+}
+
 void Communicator::submit(const Launch& launch, const OperationKey& key, std::string what, const CallOptions& options,
-                          std::function<void(const Status&)> on_done) {
+                          const std::shared_ptr<Work>& work, std::function<void(const Status&)> on_done) {
   OperationRequest request;
   request.key = key;
   request.what = std::move(what);
@@ -184,6 +202,8 @@ void Communicator::submit(const Launch& launch, const OperationKey& key, std::st
   request.input = launch.input;
   request.output = launch.output;
   request.element_bytes = dtype_size_bytes(launch.descriptor.type);
+  request.priority = options.priority;
+  add_matching(launch, work, &request);
   request.timeout = options.timeout > Duration::zero() ? options.timeout : options_.timeout;
   request.on_done = [unpack = launch.unpack, on_done = std::move(on_done)](const Status& status) {
     if (unpack && status.ok()) unpack();
@@ -203,7 +223,7 @@ Communicator::WorkResult Communicator::launch(const Result<Launch>& launch, cons
   const OperationKey key = next_key(*launch);
   std::string what = describe(*launch, key);
   std::shared_ptr<Work> work = make_work(key.sequence, what);
-  submit(*launch, key, std::move(what), options, [work](const Status& status) { work->finish(status); });
+  submit(*launch, key, std::move(what), options, work, [work](const Status& status) { work->finish(status); });
   return work;
 }
 
@@ -216,7 +236,7 @@ Communicator::WorkResult Communicator::launch_together(const std::string& words,
   std::shared_ptr<Work> work = make_work(sequence, fmt::format("{} of \"{}\" on {}", words, options_.name, own_name()));
   const auto joint = JointCompletion::create(launches.size(), [work](const Status& status) { work->finish(status); });
   for (std::size_t i = 0; i < launches.size(); ++i)
-    submit(launches[i], keys[i], describe(launches[i], keys[i]), options,
+    submit(launches[i], keys[i], describe(launches[i], keys[i]), options, work,
            [joint](const Status& status) { joint->part_ended(status); });
   return work;
 }

@@ -36,7 +36,12 @@ struct CommunicatorOptions {
 struct CallOptions {
   Duration timeout{};     // 0: the communicator's
   std::uint32_t tag = 0;  // send, receive
+  int priority = 0;       // a hint: of several operations that may send, those of higher priority go first
 };
+
+// Tags below this are the caller's.
+inline constexpr std::uint32_t kFirstReservedTag = 0xffff'fff0u;
+inline constexpr int kAnySource = -1;
 
 // One send or receive of a batch.
 struct Message {
@@ -63,6 +68,9 @@ class Communicator {
                                                       const CommunicatorOptions& options);
   // Collective over this communicator. A negative color: nullptr. Blocks.
   Result<std::unique_ptr<Communicator>> split(int color, int key, const CommunicatorOptions& options);
+  // Collective over the members alone: `ranks` of this communicator, each once and this one among them; the same list
+  // in the same order on each. Rank i of the new communicator is ranks[i]. Blocks.
+  Result<std::unique_ptr<Communicator>> subset(std::span<const int> ranks, const CommunicatorOptions& options);
 
   ~Communicator();  // not collective; see isthmus_communicator_destroy
 
@@ -104,6 +112,7 @@ class Communicator {
   WorkResult barrier(const CallOptions& options);
 
   WorkResult send(const void* buffer, std::size_t count, DataType type, int destination, const CallOptions& options);
+  // From kAnySource: the earliest message of the tag that has arrived; Work::source() tells whose.
   WorkResult receive(void* buffer, std::size_t count, DataType type, int source, const CallOptions& options);
   // All of them or, when one is refused, none; one work for all.
   WorkResult batch(std::span<const Message> messages, const CallOptions& options);
@@ -121,10 +130,10 @@ class Communicator {
     std::shared_ptr<const Schedule> schedule;
     const void* input = nullptr;
     void* output = nullptr;
-    int sender = -1, receiver = -1;  // of a message
+    bool is_message = false;
+    int sender = -1, receiver = -1;  // of a message; the sender may be kAnySource
     std::uint32_t tag = 0;
     std::function<void()> unpack;  // run when it has ended well, before its work is told; owns what it needs
-    bool is_message() const { return sender >= 0; }
   };
   struct SharedState {  // outlives the communicator: the engine reports into it
     std::mutex mutex;
@@ -155,7 +164,11 @@ class Communicator {
   std::string describe(const Launch& launch, const OperationKey& key) const;
   std::shared_ptr<Work> make_work(std::uint64_t sequence, const std::string& what);
   void submit(const Launch& launch, const OperationKey& key, std::string what, const CallOptions& options,
-              std::function<void(const Status&)> on_done);
+              const std::shared_ptr<Work>& work, std::function<void(const Status&)> on_done);
+  void add_matching(const Launch& launch, const std::shared_ptr<Work>& work, OperationRequest* request) const;
+  Status agree_on_subset(std::span<const int> ranks, const CallOptions& options);
+  Result<std::unique_ptr<Communicator>> join_members(std::span<const int> ranks, std::uint64_t id,
+                                                     const CommunicatorOptions& options);
   Status check_call(std::string_view operation, std::size_t count, DataType type, std::size_t blocks) const;
   Status check_counts(std::string_view operation, const Counts& counts, DataType type) const;
   void describe_blocks(const Counts& counts, DataType type, Descriptor* descriptor) const;
@@ -172,6 +185,7 @@ class Communicator {
   std::mutex order_mutex_;  // numbers and submits as one step
   std::uint64_t next_sequence_ = 1;
   std::uint64_t next_split_ = 1;
+  std::map<std::vector<int>, std::uint64_t> next_subset_;                      // by members
   std::map<std::tuple<int, int, std::uint32_t>, std::uint64_t> next_message_;  // by sender, receiver, tag
 };
 

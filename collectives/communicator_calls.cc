@@ -23,6 +23,9 @@ Result<Communicator::Launch> Communicator::prepare_allreduce(const void* send, v
   request.op = op;
   ISTHMUS_ASSIGN_OR_RETURN(request.algorithm,
                            parse_allreduce_algorithm(runtime_->options().algorithm, sites_.site_count()));
+  if (runtime_->options().deterministic && !is_in_site_order(request.algorithm))
+    return unsupported("allreduce: algorithm {} does not sum in site order, which the option deterministic asks for",
+                       allreduce_algorithm_name(request.algorithm));
   request.chunk_bytes = static_cast<std::size_t>(runtime_->options().chunk_bytes);
   Launch launched;
   launched.words = "allreduce";

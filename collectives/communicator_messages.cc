@@ -10,18 +10,25 @@ Result<Communicator::Launch> Communicator::prepare_message(const Message& messag
   const char* const words = message.is_send ? "send" : "recv";
   ISTHMUS_RETURN_IF_ERROR(check_call(words, message.count, message.type, 1));
   const std::size_t bytes = message.count * dtype_size_bytes(message.type);
-  ISTHMUS_RETURN_IF_ERROR(check_rank(words, message.is_send ? "destination" : "source", message.peer, size()));
+  const bool from_any = !message.is_send && message.peer == kAnySource;
+  if (!from_any)
+    ISTHMUS_RETURN_IF_ERROR(check_rank(words, message.is_send ? "destination" : "source", message.peer, size()));
+  if (from_any && runtime_->options().eager_bytes == 0)
+    return unsupported("{}: from any rank takes messages that have arrived, and with eager_bytes 0 none does", words);
   if (message.peer == rank_) return invalid_argument("{}: rank {} is this rank itself", words, message.peer);
   ISTHMUS_RETURN_IF_ERROR(check_pointer(words, "buffer", message.buffer, bytes));
-  if (message.tag == UINT32_MAX) return invalid_argument("{}: tag {} is reserved", words, message.tag);
+  if (message.tag >= kFirstReservedTag)
+    return invalid_argument("{}: tag {} is reserved; the largest is {}", words, message.tag, kFirstReservedTag - 1);
   if (size() > static_cast<int>(kMaxPointToPointRanks))
     return unsupported("{}: messages are for communicators of at most {} ranks, this one has {}", words,
                        kMaxPointToPointRanks, size());
   Launch launched;
   launched.words = words;
   launched.descriptor = {OperationKind::kPointToPoint, message.type, ReduceOp::kSum, 0, 0, message.count, 0};
-  launched.schedule = std::make_shared<Schedule>(message.is_send ? build_send(message.peer, bytes)
-                                                                 : build_receive(message.peer, bytes));
+  if (!from_any)  // from any: when it is known from whom
+    launched.schedule = std::make_shared<Schedule>(message.is_send ? build_send(message.peer, bytes)
+                                                                   : build_receive(message.peer, bytes));
+  launched.is_message = true;
   launched.input = launched.output = message.buffer;
   launched.sender = message.is_send ? rank_ : message.peer;
   launched.receiver = message.is_send ? message.peer : rank_;

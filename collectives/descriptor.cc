@@ -111,6 +111,9 @@ std::string Descriptor::words() const {
     case OperationKind::kScatter: return fmt::format("scatter of {} per rank from root {}", data, root);
     case OperationKind::kScatterV: return fmt::format("scatter_v of {} from root {}", data, root);
     case OperationKind::kAllToAll: return fmt::format("all_to_all of {} per pair of ranks", data);
+    case OperationKind::kSubset:
+      return fmt::format("subset of {} ranks: {}, ... (the list: {:016x})", count, fmt::join(first_counts, ", "),
+                         counts_digest);
     case OperationKind::kAllToAllV: return fmt::format("all_to_all_v of {}", dtype_name(type));
   }
   return "unknown operation";

@@ -31,8 +31,9 @@ enum class OperationKind : std::uint8_t {  // on the wire: never renumber
   kScatterV = 13,
   kAllToAll = 14,
   kAllToAllV = 15,
+  kSubset = 16,
 };
-inline constexpr std::uint8_t kLastOperationKind = 15;
+inline constexpr std::uint8_t kLastOperationKind = 16;
 
 struct Descriptor {
   OperationKind kind = OperationKind::kBarrier;

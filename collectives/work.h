@@ -3,6 +3,7 @@
 // Threads: any thread; finish() is called by the engine.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -28,6 +29,10 @@ class Work {
   Status status() const;  // ok while in flight
   std::uint64_t sequence() const { return sequence_; }
 
+  // The rank whose message was received; -1: it is no receive, or none has been matched yet.
+  int source() const { return source_.load(std::memory_order_acquire); }
+  void set_source(int rank) { source_.store(rank, std::memory_order_release); }
+
   // Gives the operation up, which breaks its communicator on every rank. Nothing happens once it has ended.
   void abort();
 
@@ -46,6 +51,7 @@ class Work {
   const std::string what_;
   CompletionThread* const completions_;
   const std::function<void()> abort_;
+  std::atomic<int> source_{-1};
   mutable std::mutex mutex_;
   std::condition_variable ended_;
   bool is_done_ = false, has_callback_ = false;

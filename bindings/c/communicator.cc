@@ -54,6 +54,21 @@ isthmus_status isthmus_communicator_split(isthmus_communicator* parent, int colo
   });
 }
 
+isthmus_status isthmus_communicator_subset(isthmus_communicator* parent, const int* ranks, size_t rank_count,
+                                           const isthmus_communicator_options* options,
+                                           isthmus_communicator** communicator) {
+  return guard([&]() -> isthmus::Status {
+    if (parent == nullptr || ranks == nullptr || communicator == nullptr)
+      return isthmus::invalid_argument("isthmus_communicator_subset: parent, ranks or communicator is null");
+    *communicator = nullptr;
+    ISTHMUS_ASSIGN_OR_RETURN(const isthmus::CommunicatorOptions resolved, communicator_options(options));
+    auto created = parent->communicator->subset(std::span(ranks, rank_count), resolved);
+    ISTHMUS_RETURN_IF_ERROR(created.status());
+    *communicator = new isthmus_communicator{std::move(created).value()};
+    return isthmus::Status();
+  });
+}
+
 void isthmus_communicator_destroy(isthmus_communicator* communicator) { delete communicator; }
 
 int isthmus_communicator_rank(const isthmus_communicator* communicator) { return communicator->communicator->rank(); }

@@ -20,13 +20,12 @@ isthmus::Result<isthmus::CallOptions> isthmus::c_api::call_options(const isthmus
                                 static_cast<int>(options.memory_kind), static_cast<int>(ISTHMUS_MEMORY_HOST));
   if (options.stream != nullptr)
     return isthmus::invalid_argument("isthmus_call_options: a stream is given for host memory");
-  if (options.priority != 0)
-    return isthmus::unsupported("isthmus_call_options: priority {}; only 0 is supported", options.priority);
   if (options.codec != nullptr && std::string_view(options.codec) != "none")
     return isthmus::unsupported("isthmus_call_options: codec \"{}\"; only \"none\" is supported", options.codec);
   isthmus::CallOptions result;
   result.timeout = std::chrono::milliseconds(options.timeout_ms);
   result.tag = options.tag;
+  result.priority = options.priority;
   return result;
 }
 

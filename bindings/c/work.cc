@@ -40,6 +40,8 @@ isthmus_status isthmus_work_abort(isthmus_work* work) {
 
 uint64_t isthmus_work_sequence(const isthmus_work* work) { return work == nullptr ? 0 : work->work->sequence(); }
 
+int isthmus_work_source(const isthmus_work* work) { return work == nullptr ? -1 : work->work->source(); }
+
 isthmus_status isthmus_work_on_complete(isthmus_work* work, isthmus_work_callback callback, void* context) {
   return guard([&]() -> isthmus::Status {
     if (work == nullptr || callback == nullptr)

@@ -252,6 +252,10 @@ std::string_view allreduce_algorithm_name(AllreduceAlgorithm algorithm) {
   return kNames[static_cast<std::size_t>(algorithm)];
 }
 
+bool is_in_site_order(AllreduceAlgorithm algorithm) {
+  return algorithm == AllreduceAlgorithm::kExchange || algorithm == AllreduceAlgorithm::kDirect;
+}
+
 Result<AllreduceAlgorithm> parse_allreduce_algorithm(std::string_view option, int site_count) {
   if (option == "auto") return site_count <= 2 ? AllreduceAlgorithm::kExchange : AllreduceAlgorithm::kDirect;
   for (std::size_t i = 0; i < kNames.size(); ++i) {

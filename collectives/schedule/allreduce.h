@@ -28,6 +28,9 @@ inline constexpr int kAllreduceAlgorithmCount = 3;
 
 std::string_view allreduce_algorithm_name(AllreduceAlgorithm algorithm);  // "exchange", "direct", "ring"
 
+// Whether it sums in site order whatever the place of an element in the buffer: results repeat across shapes.
+bool is_in_site_order(AllreduceAlgorithm algorithm);
+
 // The option `algorithm`: a name, or "auto", which is exchange for one or two sites and direct for more.
 // invalid_argument: another text; the message lists the names.
 Result<AllreduceAlgorithm> parse_allreduce_algorithm(std::string_view option, int site_count);

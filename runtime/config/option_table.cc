@@ -34,6 +34,8 @@ constexpr OptionRow kTable[] = {
      "Network devices that UCX may use. auto: those of the local address."},
     {"algorithm", "ISTHMUS_ALGORITHM", &Options::algorithm, "", 0, 0, "auto|exchange|direct|ring", "",
      "Algorithm of an allreduce between sites."},
+    {"deterministic", "ISTHMUS_DETERMINISTIC", &Options::deterministic, "", 0, 0, "", "",
+     "Only algorithms that sum in site order, so that results repeat across restarts and shapes; others are refused."},
     {"all_to_all", "ISTHMUS_ALL_TO_ALL", &Options::all_to_all, "", 0, 0, "auto|pairwise|staged", "",
      "Algorithm of an all-to-all of equal blocks. auto: staged, one message per pair of sites, while that is small."},
     {"site_tier", "ISTHMUS_SITE_TIER", &Options::site_tier, "", 0, 0, "auto|shm|link", "",

@@ -24,7 +24,8 @@ struct Options {
   std::string transport = "auto";  // auto, libfabric, ucx
   std::string ucx_tls = "auto";
   std::string ucx_devices = "auto";
-  std::string algorithm = "auto";   // allreduce between sites: auto, exchange, direct, ring
+  std::string algorithm = "auto";  // allreduce between sites: auto, exchange, direct, ring
+  bool deterministic = false;
   std::string all_to_all = "auto";  // auto, pairwise, staged
   std::string site_tier = "auto";   // auto, shm, link
   std::int64_t wan_lanes = 0;

@@ -12,6 +12,12 @@ constexpr Duration kCheckInterval = std::chrono::milliseconds(20);
 // After a member's goodbye everything that it sent is here; this is time to work on it.
 constexpr Duration kAfterGoodbye = std::chrono::seconds(1);
 
+std::uint32_t own_rank_of(const GroupConfig& config) {
+  const auto own = std::find_if(config.members.begin(), config.members.end(),
+                                [](const GroupMember& member) { return member.channel == nullptr; });
+  return static_cast<std::uint32_t>(own - config.members.begin());
+}
+
 }  // namespace
 
 Group::Group(GroupConfig config, const Clock* clock, WorkerPool* workers,
@@ -25,13 +31,41 @@ Group::Group(GroupConfig config, const Clock* clock, WorkerPool* workers,
       on_broken_(std::move(on_broken)),
       completed_(completed),
       failed_(failed),
-      has_left_(config_.members.size(), false) {}
+      calls_([this](std::uint32_t rank) { return config_.members[rank].name; },
+             [this](const Status& why) { operation_failed({}, why); }),
+      receives_(own_rank_of(config_), static_cast<std::uint32_t>(config_.members.size()),
+                [this](std::uint32_t sender, const OperationKey& key) {
+                  return config_.members[sender].channel->arrival(key);
+                }),
+      has_left_(config_.members.size(), false) {
+  for (std::uint32_t rank = 0; rank < config_.members.size(); ++rank)
+    if (Channel* channel = config_.members[rank].channel) channel->watch(config_.id, rank, &calls_);
+}
 
 void Group::submit(OperationRequest request) {
   if (!status_.ok()) {
     failed_->add(1);
     return request.on_done(status_.with_context(request.what));
   }
+  if (request.is_receive) {
+    receives_.post(std::move(request), clock_->now());
+    start_matched();
+    return;
+  }
+  if (request.key.tag == 0) calls_.called(request.key.sequence, request.descriptor, request.what, request.describe);
+  start(std::move(request));
+}
+
+bool Group::start_matched() {
+  bool any = false;
+  while (std::optional<OperationRequest> request = receives_.next_matched()) {
+    start(std::move(*request));
+    any = true;
+  }
+  return any;
+}
+
+void Group::start(OperationRequest request) {
   const OperationKey key = request.key;
   auto& slot = operations_[key];
   if (slot) {
@@ -52,7 +86,7 @@ void Group::break_with(const Status& why, bool tell_others) {
   if (!status_.ok()) return;
   status_ = why;
   log_info("group \"{}\" is broken: {}", config_.name, why.to_string());
-  for (auto& [key, operation] : operations_) operation->fail(why);
+  fail_all(why);
   for (const GroupMember& member : config_.members)
     if (member.channel != nullptr) member.channel->forget(config_.id);
   on_broken_(why);
@@ -61,7 +95,15 @@ void Group::break_with(const Status& why, bool tell_others) {
 
 void Group::abandon(const Status& why) {
   if (status_.ok()) status_ = why;
+  fail_all(why);
+}
+
+void Group::fail_all(const Status& why) {
   for (auto& [key, operation] : operations_) operation->fail(why);
+  for (const OperationRequest& request : receives_.take_all()) {
+    failed_->add(1);
+    request.on_done(why.with_context(request.what));
+  }
 }
 
 void Group::member_dead(ProcessId process, const Status& why) {
@@ -100,10 +142,12 @@ void Group::check_operations(TimePoint now) {
     if (now >= operation->give_up_at()) return operation_failed(key, operation->left_status());
     if (now >= operation->deadline()) return operation_failed(key, operation->timeout_status());
   }
+  const Status waiting = receives_.check(now, [this](std::uint32_t rank) { return has_left_[rank]; });
+  if (!waiting.ok()) operation_failed({}, waiting);
 }
 
 void Group::check_channels() {
-  if (operations_.empty()) return;
+  if (idle()) return;
   for (std::uint32_t rank = 0; rank < config_.members.size(); ++rank) {
     Channel* channel = config_.members[rank].channel;
     if (channel == nullptr || has_left_[rank] || channel->status().ok()) continue;
@@ -112,6 +156,7 @@ void Group::check_channels() {
 }
 
 bool Group::tick(TimePoint now) {
+  const bool matched = !receives_.empty() && start_matched();
   if (now >= check_at_) {
     check_at_ = now + kCheckInterval;
     check_operations(now);
@@ -121,10 +166,10 @@ bool Group::tick(TimePoint now) {
     const Status why = std::exchange(failure_, Status());
     break_with(why, true);
   }
-  return reap();
+  return reap() || matched;
 }
 
-TimePoint Group::next_due() const { return operations_.empty() ? kNever : check_at_; }
+TimePoint Group::next_due() const { return idle() ? kNever : check_at_; }
 
 bool Group::drained() const {
   for (std::uint32_t rank = 0; rank < config_.members.size(); ++rank) {

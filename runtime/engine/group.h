@@ -1,7 +1,8 @@
 // Group: a communicator as the engine sees it: members, the channel to each, and the operations in flight.
 //
 // An operation that fails after it began breaks the group: its other operations and all later ones fail with the same
-// reason. Several operations may be in flight; they start in the order of submission and complete in any order.
+// reason. A message that is not what its receive expected fails that alone. Several operations may be in flight; they
+// start in the order of submission and complete in any order.
 //
 // Threads: the progress thread.
 #pragma once
@@ -15,6 +16,8 @@
 
 #include "runtime/base/metrics.h"
 #include "runtime/base/process_id.h"
+#include "runtime/engine/call_log.h"
+#include "runtime/engine/message_matcher.h"
 #include "runtime/engine/operation.h"
 
 namespace isthmus {
@@ -54,7 +57,7 @@ class Group final : public OperationHost {
 
   const GroupConfig& config() const { return config_; }
   const Status& status() const { return status_; }
-  bool idle() const { return operations_.empty(); }
+  bool idle() const { return operations_.empty() && receives_.empty(); }
   bool drained() const;
   void forget();
 
@@ -68,6 +71,9 @@ class Group final : public OperationHost {
   void operation_failed(const OperationKey& key, const Status& why) override;
 
  private:
+  void start(OperationRequest request);
+  bool start_matched();
+  void fail_all(const Status& why);
   bool reap();
   void check_operations(TimePoint now);
   void check_channels();
@@ -84,6 +90,8 @@ class Group final : public OperationHost {
   Status failure_;  // of an operation, to break the group with at the next tick
   std::unordered_map<OperationKey, std::unique_ptr<Operation>, OperationKeyHash> operations_;
   std::vector<OperationKey> done_;
+  CallLog calls_;
+  MessageMatcher receives_;
   std::vector<bool> has_left_;
   TimePoint check_at_ = TimePoint::min();
 };

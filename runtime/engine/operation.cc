@@ -169,26 +169,24 @@ void Operation::reduce_done(std::uint32_t index) {
 
 void Operation::mismatch(std::uint32_t rank, std::string_view theirs) {
   if (ended_) return;
-  host_->operation_failed(request_.key, invalid_argument("{}: {} {}", request_.what, host_->member_name(rank),
-                                                         request_.describe(theirs)));
+  differ(invalid_argument("{}: {} {}", request_.what, host_->member_name(rank), request_.describe(theirs)));
 }
 
 void Operation::wrong_size(std::uint32_t index, std::uint64_t bytes) {
   if (ended_) return;
   const Step& step = schedule_.steps[index];
-  host_->operation_failed(
-      request_.key,
-      invalid_argument("{}: {} sends {} elements ({} bytes), this rank takes {} ({} bytes) from it", request_.what,
-                       host_->member_name(step.peer), bytes / request_.element_bytes, bytes,
-                       step.bytes / request_.element_bytes, step.bytes));
+  differ(invalid_argument("{}: {} sends {} elements ({} bytes), this rank takes {} ({} bytes) from it", request_.what,
+                          host_->member_name(step.peer), bytes / request_.element_bytes, bytes,
+                          step.bytes / request_.element_bytes, step.bytes));
 }
 
-void Operation::stray(std::uint32_t rank, std::string_view theirs) {
-  if (ended_) return;
-  host_->operation_failed(request_.key,
-                          invalid_argument("{}: {} sent data of an earlier operation that has ended here, so the ranks "
-                                           "did not call the same: it {}",
-                                           request_.what, host_->member_name(rank), request_.describe(theirs)));
+// A message that is not what was expected fails its receive alone; a collective fails on every rank.
+void Operation::differ(const Status& why) {
+  if (!is_message()) return host_->operation_failed(request_.key, why);
+  ended_ = true;
+  status_ = why;
+  for (const auto& side : sides_) host_->channel(side->rank)->refuse(request_.key);
+  host_->operation_done(request_.key);
 }
 
 void Operation::close_channels() {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,12 @@ struct OperationRequest {
   const void* input = nullptr;  // belong to the operation until on_done
   void* output = nullptr;
   std::size_t element_bytes = 1;  // for messages
+  int priority = 0;               // see ChannelOperation
+  // The receive of a message: from whom, or is_receive alone: from any rank. Its sequence is given by the engine, and
+  // from any rank also its pair and, by on_matched (progress thread), its schedule.
+  bool is_receive = false;
+  std::optional<std::uint32_t> receives_from;
+  std::function<std::shared_ptr<const Schedule>(std::uint32_t sender)> on_matched;
   Duration timeout{};  // from the start, and anew from every advance of the payload
   // Called once on the progress thread: must only hand the news on.
   std::function<void(const Status&)> on_done;
@@ -90,7 +97,7 @@ class Operation {
     void on_advance() override { operation->last_advance_ = operation->host_->clock().now(); }
     void on_mismatch(std::string_view theirs) override { operation->mismatch(rank, theirs); }
     void on_wrong_size(std::uint32_t step, std::uint64_t bytes) override { operation->wrong_size(step, bytes); }
-    void on_stray(std::string_view theirs) override { operation->stray(rank, theirs); }
+    int priority() const override { return operation->request_.priority; }
   };
 
   void prepare_dependents();
@@ -104,9 +111,10 @@ class Operation {
   void reduce_done(std::uint32_t index);
   void mismatch(std::uint32_t rank, std::string_view theirs);
   void wrong_size(std::uint32_t step, std::uint64_t bytes);
-  void stray(std::uint32_t rank, std::string_view theirs);
+  void differ(const Status& why);
   void finish(const Status& status);
   void close_channels();
+  bool is_message() const { return request_.key.tag != 0; }
   std::byte* address(const Region& region);
   std::string missing_peers() const;
 

@@ -6,7 +6,8 @@
 // Matching. A transfer is the payload of one kSend step and its kReceive step; it is named by the operation (its
 // communicator, sequence and tag) and a round that is unique per direction within the operation. Data may arrive before
 // the operation is opened here: up to an eager window per operation is kept, beyond that the sender waits for the
-// credit that open() grants, so no operation can hold another.
+// credit that open() grants, so no operation can hold another. An operation's descriptor goes with its first segment
+// and with its credit.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 
 #include "runtime/base/bytes.h"
 #include "runtime/base/status.h"
+#include "runtime/link/call_listener.h"
 
 namespace isthmus {
 
@@ -53,9 +55,8 @@ class ChannelOperation {
   virtual void on_mismatch(std::string_view theirs) = 0;
   // The transfer that this receive step waits for has another size than its target. Nothing of it is written.
   virtual void on_wrong_size(std::uint32_t step, std::uint64_t transfer_bytes) = 0;
-  // The peer sends data of an earlier collective that has ended here: the ranks did not all call the same. `theirs` is
-  // its descriptor. Told to an operation of the same communicator, because the one concerned is no more.
-  virtual void on_stray(std::string_view theirs) = 0;
+  // Which operations' segments go first: the higher the earlier.
+  virtual int priority() const { return 0; }
 };
 
 class Channel {
@@ -74,6 +75,17 @@ class Channel {
 
   // No call to the operation follows. What was reported as sent still reaches the peer.
   virtual void close(const OperationKey& key) = 0;
+
+  // Instead of close(), for a message that is not what was expected: what comes of it is dropped, and its sender may
+  // send all of it, so that it is not held up.
+  virtual void refuse(const OperationKey& key) = 0;
+
+  // Data of a message that is not open here has come: a number that grows in the order of first arrival, process wide.
+  // 0: nothing has come.
+  virtual std::uint64_t arrival(const OperationKey& key) const = 0;
+
+  // From now on `listener` hears of the collectives that the peer, `rank` in the communicator, calls; until forget().
+  virtual void watch(std::uint64_t communicator, std::uint32_t rank, CallListener* listener) = 0;
 
   // Drops what came early for the communicator and whatever still comes: it is destroyed or broken.
   virtual void forget(std::uint64_t communicator) = 0;

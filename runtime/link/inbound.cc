@@ -1,9 +1,21 @@
 #include "runtime/link/inbound.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace isthmus {
+namespace {
+
+// Calls of communicators that are not known here yet; more are not compared.
+constexpr std::size_t kMaxUnwatchedCalls = 256;
+
+std::uint64_t next_arrival() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
 
 void Inbound::open(const OperationKey& key, std::string_view descriptor, ChannelOperation* operation) {
   Operation& state = operations_[key];
@@ -12,30 +24,44 @@ void Inbound::open(const OperationKey& key, std::string_view descriptor, Channel
   state.descriptor = descriptor;
   early_total_bytes_ -= state.early_bytes;  // from here on it is covered by credit
   state.early_bytes = 0;
-  std::string stray;
   if (key.tag == 0) {
-    History& history = histories_[key.communicator];
-    history.last_opened = std::max(history.last_opened, key.sequence);
-    stray = history.stray;
+    std::uint64_t& last = last_opened_[key.communicator];
+    last = std::max(last, key.sequence);
   }
-  if (!theirs.empty() && theirs != state.descriptor) return operation->on_mismatch(theirs);
-  if (!stray.empty()) operation->on_stray(stray);
+  if (!theirs.empty() && theirs != state.descriptor) operation->on_mismatch(theirs);
 }
 
 // Every collective that uses this channel is opened in order, so one that was, and is not there, has ended.
 bool Inbound::has_ended(const OperationKey& key) const {
   if (key.tag != 0 || operations_.contains(key)) return false;
-  const auto history = histories_.find(key.communicator);
-  return history != histories_.end() && key.sequence <= history->second.last_opened;
+  const auto last = last_opened_.find(key.communicator);
+  return last != last_opened_.end() && key.sequence <= last->second;
 }
 
-void Inbound::on_stray(const Frame& frame) {
-  if (frame.descriptor.empty()) return;  // it came with an earlier segment
-  histories_[frame.header.operation.communicator].stray = frame.descriptor;
-  for (auto& [key, operation] : operations_) {
-    if (key.communicator != frame.header.operation.communicator || operation.handler == nullptr) continue;
-    return operation.handler->on_stray(frame.descriptor);
-  }
+void Inbound::watch(std::uint64_t communicator, std::uint32_t rank, CallListener* listener) {
+  watches_[communicator] = {rank, listener};
+  for (const HeardCall& call : unwatched_)
+    if (call.key.communicator == communicator) listener->on_call(rank, call.key.sequence, call.descriptor);
+  std::erase_if(unwatched_, [&](const HeardCall& call) { return call.key.communicator == communicator; });
+}
+
+void Inbound::on_descriptor(const OperationKey& key, std::string_view descriptor) {
+  if (descriptor.empty() || key.tag != 0 || forgotten_.contains(key.communicator)) return;
+  const auto watch = watches_.find(key.communicator);
+  if (watch != watches_.end())
+    watch->second.listener->on_call(watch->second.rank, key.sequence, descriptor);
+  else if (unwatched_.size() < kMaxUnwatchedCalls)
+    unwatched_.push_back({key, std::string(descriptor)});
+}
+
+void Inbound::refuse(const OperationKey& key) {
+  close(key);
+  refused_.insert(key);
+}
+
+std::uint64_t Inbound::arrival(const OperationKey& key) const {
+  const auto found = operations_.find(key);
+  return found == operations_.end() || found->second.handler != nullptr ? 0 : found->second.arrival;
 }
 
 void Inbound::receive(const OperationKey& key, std::uint32_t round, MutableBytes target, std::uint32_t step) {
@@ -75,7 +101,10 @@ void Inbound::close(const OperationKey& key) {
 
 void Inbound::forget(std::uint64_t communicator) {
   forgotten_.insert(communicator);
-  histories_.erase(communicator);
+  last_opened_.erase(communicator);
+  watches_.erase(communicator);
+  std::erase_if(unwatched_, [&](const HeardCall& call) { return call.key.communicator == communicator; });
+  std::erase_if(refused_, [&](const OperationKey& key) { return key.communicator == communicator; });
   for (auto it = operations_.begin(); it != operations_.end();) {
     if (it->first.communicator == communicator) {
       early_total_bytes_ -= it->second.early_bytes;
@@ -89,10 +118,8 @@ void Inbound::forget(std::uint64_t communicator) {
 Status Inbound::on_data(const Frame& frame) {
   const FrameHeader& h = frame.header;
   if (forgotten_.contains(h.operation.communicator)) return Status();
-  if (has_ended(h.operation)) {
-    on_stray(frame);
-    return Status();
-  }
+  on_descriptor(h.operation, frame.descriptor);
+  if (has_ended(h.operation) || refused_.contains(h.operation)) return Status();
   Operation& operation = operations_[h.operation];
   const bool is_open = operation.handler != nullptr;
   if (is_open) {
@@ -122,6 +149,7 @@ Status Inbound::keep_early(Operation& operation, const Frame& frame, bool is_ope
                         operation.early_bytes, h.operation.sequence, early_total_bytes_, limits_.per_operation_bytes,
                         limits_.total_bytes);
     if (!frame.descriptor.empty()) operation.descriptor = frame.descriptor;
+    if (operation.arrival == 0) operation.arrival = next_arrival();
   }
   operation.early.push_back({h.round, h.offset, h.transfer_bytes, std::string(as_text(frame.payload))});
   return Status();

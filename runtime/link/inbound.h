@@ -14,6 +14,7 @@
 
 #include "runtime/base/bytes.h"
 #include "runtime/base/status.h"
+#include "runtime/link/call_listener.h"
 #include "runtime/link/channel.h"
 #include "runtime/link/frame.h"
 
@@ -34,7 +35,14 @@ class Inbound {
   void open(const OperationKey& key, std::string_view descriptor, ChannelOperation* operation);
   void receive(const OperationKey& key, std::uint32_t round, MutableBytes target, std::uint32_t step);
   void close(const OperationKey& key);
+  // See Channel.
+  void refuse(const OperationKey& key);
+  std::uint64_t arrival(const OperationKey& key) const;
+  void watch(std::uint64_t communicator, std::uint32_t rank, CallListener* listener);
   void forget(std::uint64_t communicator);
+
+  // The peer's description of an operation, as it comes with a credit.
+  void on_descriptor(const OperationKey& key, std::string_view descriptor);
 
   // One kData frame, each exactly once. corruption: the peer broke the protocol and the channel is of no more use.
   Status on_data(const Frame& frame);
@@ -57,6 +65,7 @@ class Inbound {
     std::vector<Transfer> transfers;      // by round
     std::vector<EarlySegment> early;
     std::uint64_t early_bytes = 0;
+    std::uint64_t arrival = 0;
   };
 
   Status keep_early(Operation& operation, const Frame& frame, bool is_open);
@@ -65,16 +74,22 @@ class Inbound {
                ConstBytes payload);
   void replay(const OperationKey& key, std::uint32_t round);
 
-  // Collectives of one communicator: which have been opened here, and data of one that had ended.
-  struct History {
-    std::uint64_t last_opened = 0;
-    std::string stray;
-  };
   bool has_ended(const OperationKey& key) const;
-  void on_stray(const Frame& frame);
+
+  struct Watch {
+    std::uint32_t rank = 0;
+    CallListener* listener = nullptr;
+  };
+  struct HeardCall {
+    OperationKey key;
+    std::string descriptor;
+  };
 
   EagerLimits limits_;
-  std::unordered_map<std::uint64_t, History> histories_;
+  std::unordered_map<std::uint64_t, std::uint64_t> last_opened_;  // collective, by communicator
+  std::unordered_map<std::uint64_t, Watch> watches_;              // by communicator
+  std::vector<HeardCall> unwatched_;                              // of communicators that are not known here yet
+  std::unordered_set<OperationKey, OperationKeyHash> refused_;
   std::unordered_map<OperationKey, Operation, OperationKeyHash> operations_;
   std::unordered_set<std::uint64_t> forgotten_;
   std::uint64_t early_total_bytes_ = 0;

@@ -151,7 +151,7 @@ Status Link::on_frame(Lane& lane, ConstBytes message) {
   ++arrivals_to_acknowledge_;
   if (acknowledge_at_ == kNever) acknowledge_at_ = clock_->now() + options_.ack_delay;
   if (frame.header.type == FrameType::kCredit) {
-    outbound_.on_credit(frame.header.operation, frame.header.offset);
+    take_credit(frame);
     return Status();
   }
   return inbound_.on_data(frame);

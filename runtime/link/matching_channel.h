@@ -28,6 +28,15 @@ class MatchingChannel : public Channel {
     outbound_.close(key);
     inbound_.close(key);
   }
+  void refuse(const OperationKey& key) override {
+    outbound_.grant_all(key);
+    outbound_.close(key);
+    inbound_.refuse(key);
+  }
+  std::uint64_t arrival(const OperationKey& key) const override { return inbound_.arrival(key); }
+  void watch(std::uint64_t communicator, std::uint32_t rank, CallListener* listener) override {
+    inbound_.watch(communicator, rank, listener);
+  }
   void forget(std::uint64_t communicator) override {
     outbound_.forget(communicator);
     inbound_.forget(communicator);
@@ -42,6 +51,12 @@ class MatchingChannel : public Channel {
 
  protected:
   explicit MatchingChannel(EagerLimits limits) : inbound_(limits), outbound_(limits) {}
+
+  // A kCredit frame.
+  void take_credit(const Frame& frame) {
+    inbound_.on_descriptor(frame.header.operation, frame.descriptor);
+    outbound_.on_credit(frame.header.operation, frame.header.offset);
+  }
 
   Inbound inbound_;
   Outbound outbound_;

@@ -18,9 +18,11 @@ void Outbound::open(const OperationKey& key, std::string_view descriptor, std::u
   Operation& operation = find_or_add(key);  // credit may have come before
   operation.handler = handler;
   operation.descriptor = descriptor;
-  order_.push_back(&operation);
-  if (receive_bytes > 0) credits_.push_back({key, receive_bytes});
+  order_.add(&operation, key.communicator, handler->priority());
+  if (receive_bytes > 0) credits_.push_back({key, receive_bytes, operation.descriptor});
 }
+
+void Outbound::grant_all(const OperationKey& key) { credits_.push_back({key, UINT64_MAX / 2, {}}); }
 
 void Outbound::send(const OperationKey& key, std::uint32_t round, ConstBytes source, std::uint32_t step) {
   const auto found = operations_.find(key);
@@ -40,7 +42,7 @@ void Outbound::close(const OperationKey& key) {
   operation->transfers.clear();
   operation->head = 0;
   operation->handler = nullptr;
-  std::erase(order_, operation);
+  order_.remove(operation);
   if (taken_from_ == operation) taken_from_ = nullptr;
   // What was sent within the eager window weighs on the total until the peer's credit says that it was taken up.
   if (operation->uncredited_bytes == 0) operations_.erase(found);
@@ -85,33 +87,37 @@ bool Outbound::next(std::size_t max_payload_bytes, OutboundSegment* segment) {
     segment->header.type = FrameType::kCredit;
     segment->header.operation = credits_.front().key;
     segment->header.offset = credits_.front().bytes;
-    segment->descriptor = {};
+    segment->descriptor = credits_.front().descriptor;
+    segment->header.descriptor_bytes = static_cast<std::uint8_t>(segment->descriptor.size());
     segment->payload = {};
     return true;
   }
   if (queued_transfers_ == 0) return false;
-  for (Operation* operation : order_) {
-    if (!operation->waits()) continue;
-    const Transfer& transfer = operation->transfers[operation->head];
-    const std::uint64_t left = transfer.source.size() - transfer.sent_bytes;
-    const std::uint64_t allowed = allowance(*operation);
-    if (allowed == 0 && (left > 0 || !operation->credited)) continue;
-    const std::uint64_t bytes = std::min<std::uint64_t>({left, max_payload_bytes, allowed});
-    FrameHeader& h = segment->header = FrameHeader();
-    h.type = FrameType::kData;
-    h.operation = operation->key;
-    h.round = transfer.round;
-    h.offset = transfer.sent_bytes;
-    h.transfer_bytes = transfer.source.size();
-    h.raw_bytes = h.encoded_bytes = static_cast<std::uint32_t>(bytes);
-    segment->descriptor = operation->descriptor_sent ? std::string_view() : operation->descriptor;
-    h.descriptor_bytes = static_cast<std::uint8_t>(segment->descriptor.size());
-    segment->payload = transfer.source.subspan(transfer.sent_bytes, bytes);
-    taken_from_ = operation;
-    taken_bytes_ = bytes;
-    return true;
-  }
-  return false;
+  auto* operation = static_cast<Operation*>(
+      order_.pick([this](void* candidate) { return may_send(*static_cast<Operation*>(candidate)); }));
+  if (operation == nullptr) return false;
+  const Transfer& transfer = operation->next();
+  const std::uint64_t left = transfer.source.size() - transfer.sent_bytes;
+  const std::uint64_t bytes = std::min<std::uint64_t>({left, max_payload_bytes, allowance(*operation)});
+  FrameHeader& h = segment->header = FrameHeader();
+  h.type = FrameType::kData;
+  h.operation = operation->key;
+  h.round = transfer.round;
+  h.offset = transfer.sent_bytes;
+  h.transfer_bytes = transfer.source.size();
+  h.raw_bytes = h.encoded_bytes = static_cast<std::uint32_t>(bytes);
+  segment->descriptor = operation->descriptor_sent ? std::string_view() : operation->descriptor;
+  h.descriptor_bytes = static_cast<std::uint8_t>(segment->descriptor.size());
+  segment->payload = transfer.source.subspan(transfer.sent_bytes, bytes);
+  taken_from_ = operation;
+  taken_bytes_ = bytes;
+  return true;
+}
+
+bool Outbound::may_send(const Operation& operation) const {
+  if (!operation.waits()) return false;
+  const bool has_payload = operation.next().sent_bytes < operation.next().source.size();
+  return allowance(operation) > 0 || (!has_payload && operation.credited);
 }
 
 void Outbound::segment_taken() {
@@ -121,6 +127,7 @@ void Outbound::segment_taken() {
   }
   Operation& operation = *taken_from_;
   taken_from_ = nullptr;
+  order_.sent(&operation, taken_bytes_);
   operation.descriptor_sent = true;
   operation.sent_bytes += taken_bytes_;
   waiting_bytes_ -= taken_bytes_;

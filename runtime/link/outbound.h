@@ -1,5 +1,5 @@
-// Outbound: the sending half of a channel. Cuts transfers into segments, oldest operation first, and holds back an
-// operation that has neither credit nor eager window left, without holding back the ones behind it.
+// Outbound: the sending half of a channel. Cuts transfers into segments, in the order that SendOrder says, and holds
+// back an operation that has neither credit nor eager window left, without holding back the ones behind it.
 //
 // Threads: the progress thread.
 #pragma once
@@ -16,6 +16,7 @@
 #include "runtime/link/channel.h"
 #include "runtime/link/frame.h"
 #include "runtime/link/inbound.h"
+#include "runtime/link/send_order.h"
 
 namespace isthmus {
 
@@ -34,6 +35,8 @@ class Outbound {
   void open(const OperationKey& key, std::string_view descriptor, std::uint64_t receive_bytes,
             ChannelOperation* operation);
   void send(const OperationKey& key, std::uint32_t round, ConstBytes source, std::uint32_t step);
+  // Queues credit for whatever the peer sends of a message.
+  void grant_all(const OperationKey& key);
   void close(const OperationKey& key);
   void forget(std::uint64_t communicator);
   void on_credit(const OperationKey& key, std::uint64_t granted_bytes);
@@ -67,21 +70,24 @@ class Outbound {
     std::uint64_t sent_bytes = 0, granted_bytes = 0, uncredited_bytes = 0;
     bool credited = false;
     bool waits() const { return head < transfers.size(); }
+    const Transfer& next() const { return transfers[head]; }
   };
   struct Credit {
     OperationKey key;
     std::uint64_t bytes;
+    std::string descriptor;
   };
 
   std::uint64_t allowance(const Operation& operation) const;
+  bool may_send(const Operation& operation) const;
   void erase(Operation* operation);
   Operation& find_or_add(const OperationKey& key);
 
   EagerLimits limits_;
   std::uint64_t eager_bytes_;
   std::unordered_map<OperationKey, std::unique_ptr<Operation>, OperationKeyHash> operations_;
-  std::vector<Operation*> order_;  // as opened
-  std::vector<Credit> credits_;    // to be sent
+  SendOrder order_;
+  std::vector<Credit> credits_;  // to be sent
   std::unordered_set<std::uint64_t> forgotten_;
   std::uint64_t uncredited_total_bytes_ = 0;
   std::size_t queued_transfers_ = 0;

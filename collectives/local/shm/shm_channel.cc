@@ -44,7 +44,7 @@ bool ShmChannel::take_messages() {
     const Result<Frame> frame = decode_frame(*message);
     Status outcome = frame.status();
     if (outcome.ok() && (*frame).header.type == FrameType::kCredit)
-      outbound_.on_credit((*frame).header.operation, (*frame).header.offset);
+      take_credit(*frame);
     else if (outcome.ok())
       outcome = inbound_.on_data(*frame);
     if (!outcome.ok()) fail(outcome.with_context(fmt::format("shared memory with {}", name_)));

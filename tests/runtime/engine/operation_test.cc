@@ -18,7 +18,7 @@ struct RecordingChannel final : Channel {
   ChannelOperation* operation = nullptr;
   std::uint64_t credit = 0;
   std::vector<Post> posts;
-  int closes = 0;
+  int closes = 0, refusals = 0;
 
   void open(const OperationKey&, std::string_view, std::uint64_t receive_bytes, ChannelOperation* opened) override {
     credit = receive_bytes;
@@ -31,6 +31,9 @@ struct RecordingChannel final : Channel {
     posts.push_back({false, round, step});
   }
   void close(const OperationKey&) override { ++closes; }
+  void refuse(const OperationKey&) override { ++refusals; }
+  std::uint64_t arrival(const OperationKey&) const override { return 0; }
+  void watch(std::uint64_t, std::uint32_t, CallListener*) override {}
   void forget(std::uint64_t) override {}
   Status status() const override { return Status(); }
   bool drained() const override { return true; }

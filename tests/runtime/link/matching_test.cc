@@ -22,10 +22,12 @@ int move_all(Outbound& from, Inbound& to, Outbound& back, std::size_t segment_by
     frame.descriptor = descriptor;
     frame.payload = as_bytes(payload);
     from.segment_taken();
-    if (frame.header.type == FrameType::kCredit)
+    if (frame.header.type == FrameType::kCredit) {
+      to.on_descriptor(frame.header.operation, descriptor);
       back.on_credit(frame.header.operation, frame.header.offset);
-    else
+    } else {
       EXPECT_TRUE(to.on_data(frame).ok());
+    }
     ++moved;
   }
   return moved;
@@ -182,17 +184,62 @@ TEST(Matching, ForgottenCommunicatorsAreDropped) {
   EXPECT_TRUE(pair.b.mismatches.empty());
 }
 
-TEST(Matching, DataOfACollectiveThatHasEndedIsToldToTheNext) {
+struct RecordingListener final : CallListener {
+  std::vector<std::string> calls;
+  void on_call(std::uint32_t rank, std::uint64_t sequence, std::string_view descriptor) override {
+    calls.push_back(std::to_string(rank) + " #" + std::to_string(sequence) + " " + std::string(descriptor));
+  }
+};
+
+TEST(Matching, ListenersHearOfCallsByDataAndByCreditBeforeAndAfterTheOwn) {
   Pair pair;
+  RecordingListener listener;
   const std::string payload(10, 'x');
-  pair.b_in.open(kFirst, "mine", &pair.b);
-  pair.b_in.close(kFirst);
-  pair.a_out.open(kFirst, "theirs", 0, &pair.a);
-  pair.a_out.send(kFirst, 0, as_bytes(payload), 0);
+  pair.a_out.open(kFirst, "early", 8, &pair.a);  // credit: the communicator is not known yet
   pair.move();
-  EXPECT_TRUE(pair.b.strays.empty());
+  pair.b_in.watch(1, 4, &listener);
+  EXPECT_EQ(listener.calls, std::vector<std::string>{"4 #1 early"});
   pair.b_in.open(kSecond, "mine", &pair.b);
-  EXPECT_EQ(pair.b.strays, std::vector<std::string>{"theirs"});
+  pair.b_in.close(kSecond);
+  pair.a_out.open(kSecond, "theirs", 0, &pair.a);
+  pair.a_out.send(kSecond, 0, as_bytes(payload), 0);
+  pair.move();
+  EXPECT_EQ(listener.calls.back(), "4 #2 theirs");
+  EXPECT_TRUE(pair.b.mismatches.empty());
+  pair.b_in.forget(1);
+  pair.a_out.open({1, 3, 0, 0}, "later", 8, &pair.a);
+  pair.move();
+  EXPECT_EQ(listener.calls.size(), 2u);
+}
+
+TEST(Matching, ARefusedMessageIsDroppedAndItsSenderIsNotHeldUp) {
+  constexpr OperationKey kMessage{1, 1, 3, 7}, kNext{1, 2, 3, 7};
+  Pair pair;
+  const std::string big(5000, 'x');
+  pair.a_out.open(kMessage, "5000", 0, &pair.a);
+  pair.a_out.send(kMessage, 0, as_bytes(big), 1);
+  pair.move();
+  EXPECT_GT(pair.b_in.arrival(kMessage), 0u);
+  EXPECT_EQ(pair.b_in.arrival(kNext), 0u);
+  pair.b_out.open(kMessage, "10", 10, &pair.b);
+  pair.b_in.open(kMessage, "10", &pair.b);
+  EXPECT_EQ(pair.b.mismatches, std::vector<std::string>{"5000"});
+  pair.b_out.grant_all(kMessage);
+  pair.b_out.close(kMessage);
+  pair.b_in.refuse(kMessage);
+  pair.move();
+  EXPECT_EQ(pair.a.sent, std::vector<std::uint32_t>{1});
+  EXPECT_EQ(pair.b_in.arrival(kMessage), 0u);
+
+  std::string target(10, '.');  // the pair goes on
+  RecordingOperation a, b;
+  pair.a_out.open(kNext, "10", 0, &a);
+  pair.a_out.send(kNext, 0, as_bytes(big).first(10), 2);
+  pair.b_out.open(kNext, "10", 10, &b);
+  pair.b_in.open(kNext, "10", &b);
+  pair.b_in.receive(kNext, 0, std::as_writable_bytes(std::span(target)), 3);
+  pair.move();
+  EXPECT_EQ(b.received, std::vector<std::uint32_t>{3});
 }
 
 TEST(Matching, EmptyTransfersArrive) {

@@ -11,7 +11,7 @@ namespace isthmus {
 
 struct RecordingOperation final : ChannelOperation {
   std::vector<std::uint32_t> sent, received;
-  std::vector<std::string> mismatches, strays;
+  std::vector<std::string> mismatches;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> wrong_sizes;
   int advances = 0;
 
@@ -20,7 +20,6 @@ struct RecordingOperation final : ChannelOperation {
   void on_advance() override { ++advances; }
   void on_mismatch(std::string_view theirs) override { mismatches.emplace_back(theirs); }
   void on_wrong_size(std::uint32_t step, std::uint64_t bytes) override { wrong_sizes.emplace_back(step, bytes); }
-  void on_stray(std::string_view theirs) override { strays.emplace_back(theirs); }
 };
 
 }  // namespace isthmus

@@ -233,6 +233,14 @@ ISTHMUS_EXPORT isthmus_status isthmus_communicator_split(isthmus_communicator* p
                                                          const isthmus_communicator_options* options,
                                                          isthmus_communicator** communicator);
 
+/* Collective over its members only: `ranks` of the parent, each once, the same list in the same order on each. Rank i
+ * of the new communicator is ranks[i]. Needs no store. INVALID_ARGUMENT: a bad list, or lists that differ (both are
+ * named). */
+ISTHMUS_EXPORT isthmus_status isthmus_communicator_subset(isthmus_communicator* parent, const int* ranks,
+                                                          size_t rank_count,
+                                                          const isthmus_communicator_options* options,
+                                                          isthmus_communicator** communicator);
+
 /* Not collective. Operations in flight fail with ISTHMUS_ABORTED here, and, where they need this rank, with
  * ISTHMUS_UNAVAILABLE elsewhere. NULL is allowed. Destroy works separately. */
 ISTHMUS_EXPORT void isthmus_communicator_destroy(isthmus_communicator* communicator);
@@ -269,6 +277,9 @@ ISTHMUS_EXPORT isthmus_status isthmus_work_abort(isthmus_work* work);
 /* Sequence number of the operation in its communicator, as messages give it. */
 ISTHMUS_EXPORT uint64_t isthmus_work_sequence(const isthmus_work* work);
 
+/* The rank whose message an isthmus_recv received; -1: it is no receive, or none has been matched yet. */
+ISTHMUS_EXPORT int isthmus_work_source(const isthmus_work* work);
+
 /* Runs once, on the library's completion thread, when the operation has ended (at once, on this thread, if it has
  * already). `message` is "" on success. It must not block for long: other completions wait for it. At most one per
  * work. */
@@ -294,9 +305,9 @@ typedef struct isthmus_call_options {
   int64_t timeout_ms; /* 0: the communicator's. Starts anew whenever payload of the operation advances */
   void* stream;       /* must be NULL for host memory */
   isthmus_memory_kind memory_kind;
-  int priority;                           /* must be 0 */
-  const char* codec;                      /* NULL or "none" */
-  uint32_t tag;                           /* isthmus_send, isthmus_recv */
+  int priority;      /* a hint: of several operations that may send, those of higher priority go first; 0 is usual */
+  const char* codec; /* NULL or "none" */
+  uint32_t tag;      /* isthmus_send, isthmus_recv */
   const isthmus_tensor_segment* segments; /* the tensors in a flat buffer, or NULL */
   size_t segment_count;
 } isthmus_call_options;
@@ -409,8 +420,12 @@ ISTHMUS_EXPORT isthmus_status isthmus_reduce_scatter_coalesced(isthmus_communica
 ISTHMUS_EXPORT isthmus_status isthmus_barrier(isthmus_communicator* communicator, const isthmus_call_options* options,
                                               isthmus_work** work);
 
-/* Matched by pair and tag, in order. A send is done when its buffer may be overwritten, which may be before the peer
- * has called isthmus_recv. Counts and types must be equal. */
+/* Matched by pair and tag (at most 4294967279), in order. A send is done when its buffer may be overwritten, which may
+ * be before the peer has called isthmus_recv. Counts and types must be equal: otherwise the receive fails with
+ * INVALID_ARGUMENT and both, the message is dropped, its send completes, and the communicator stays usable.
+ * Source ISTHMUS_ANY_SOURCE: the earliest message of that tag that has arrived; isthmus_work_source() tells whose it
+ * was. Receives of one tag that are posted after such a one wait until it is matched. */
+#define ISTHMUS_ANY_SOURCE (-1)
 ISTHMUS_EXPORT isthmus_status isthmus_send(isthmus_communicator* communicator, const void* buffer, size_t count,
                                            isthmus_dtype dtype, int destination, const isthmus_call_options* options,
                                            isthmus_work** work);
@@ -426,7 +441,7 @@ typedef struct isthmus_message {
   void* buffer; /* a send only reads it */
   size_t count;
   isthmus_dtype dtype;
-  int peer; /* destination or source */
+  int peer; /* destination or source (or ISTHMUS_ANY_SOURCE, but then nothing tells whose message it was) */
   uint32_t tag;
 } isthmus_message;
 ISTHMUS_EXPORT isthmus_status isthmus_batch_send_recv(isthmus_communicator* communicator,
