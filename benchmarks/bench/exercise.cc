@@ -25,8 +25,11 @@ Exercise::Exercise(const ExerciseOptions& options, Communicator* world, const Pa
   const std::size_t bytes = options.count * dtype_size_bytes(options.dtype);
   const auto ranks = static_cast<std::size_t>(world->size());
   for (Call& call : calls_) {
-    call.input.resize(options.run_case == Case::kReduceScatter ? bytes * ranks : bytes);
-    call.output.resize(options.run_case == Case::kAllGather ? bytes * ranks : bytes);
+    const Case c = options.run_case;
+    const bool sends_all = c == Case::kReduceScatter || c == Case::kScatter || c == Case::kAllToAll;
+    const bool takes_all = c == Case::kAllGather || c == Case::kGather || c == Case::kAllToAll;
+    call.input.resize(sends_all ? bytes * ranks : bytes);
+    call.output.resize(takes_all ? bytes * ranks : bytes);
   }
 }
 
@@ -76,6 +79,10 @@ Status Exercise::issue(Call& call) {
       return keep(call, world_->reduce_scatter(input, output, count, type, options_.op, limits));
     case Case::kAllGather: return keep(call, world_->all_gather(input, output, count, type, limits));
     case Case::kBroadcast: return keep(call, world_->broadcast(output, count, type, 0, limits));
+    case Case::kReduce: return keep(call, world_->reduce(input, output, count, type, options_.op, 0, limits));
+    case Case::kGather: return keep(call, world_->gather(input, output, count, type, 0, limits));
+    case Case::kScatter: return keep(call, world_->scatter(input, output, count, type, 0, limits));
+    case Case::kAllToAll: return keep(call, world_->all_to_all(input, output, count, type, limits));
     case Case::kBarrier: return keep(call, world_->barrier(limits));
     case Case::kSendRecv:
       ISTHMUS_RETURN_IF_ERROR(keep(call, world_->send(input, count, type, (rank + 1) % size, limits)));
@@ -107,12 +114,12 @@ Status Exercise::finish() {
   return Status();
 }
 
-std::uint64_t Exercise::wrong_blocks(const Call& call, std::uint64_t seed) const {
+std::uint64_t Exercise::wrong_blocks(const Call& call, std::uint64_t seed, std::size_t first) const {
   const std::size_t bytes = options_.count * dtype_size_bytes(options_.dtype);
   std::uint64_t wrong = 0;
   for (int rank = 0; rank < world_->size(); ++rank) {
     const ConstBytes block(call.output.data() + static_cast<std::size_t>(rank) * bytes, bytes);
-    wrong += pattern_.count_wrong(block, pattern_.of_rank(rank, seed), 0);
+    wrong += pattern_.count_wrong(block, pattern_.of_rank(rank, seed), first);
   }
   return wrong;
 }
@@ -120,17 +127,19 @@ std::uint64_t Exercise::wrong_blocks(const Call& call, std::uint64_t seed) const
 std::uint64_t Exercise::count_wrong() const {
   const int rank = world_->rank(), size = world_->size();
   const bool is_end = rank == last_rank() || (rank == 0 && options_.run_case == Case::kPingPong);
+  const std::size_t own_block = static_cast<std::size_t>(rank) * options_.count;
   std::uint64_t wrong = 0;
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     const Call& call = calls_[i];
     const std::uint64_t seed = seed_of(i);
     switch (options_.run_case) {
       case Case::kAllreduce: wrong += pattern_.count_wrong(call.output, pattern_.reduced(seed), 0); break;
-      case Case::kReduceScatter:
-        wrong +=
-            pattern_.count_wrong(call.output, pattern_.reduced(seed), static_cast<std::size_t>(rank) * options_.count);
-        break;
-      case Case::kAllGather: wrong += wrong_blocks(call, seed); break;
+      case Case::kReduceScatter: wrong += pattern_.count_wrong(call.output, pattern_.reduced(seed), own_block); break;
+      case Case::kAllGather: wrong += wrong_blocks(call, seed, 0); break;
+      case Case::kAllToAll: wrong += wrong_blocks(call, seed, own_block); break;
+      case Case::kGather: wrong += rank == 0 ? wrong_blocks(call, seed, 0) : 0; break;
+      case Case::kScatter: wrong += pattern_.count_wrong(call.output, pattern_.of_rank(0, seed), own_block); break;
+      case Case::kReduce: wrong += rank == 0 ? pattern_.count_wrong(call.output, pattern_.reduced(seed), 0) : 0; break;
       case Case::kSendRecv:
         wrong += pattern_.count_wrong(call.output, pattern_.of_rank((rank + size - 1) % size, seed), 0);
         break;

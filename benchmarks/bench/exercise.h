@@ -53,7 +53,8 @@ class Exercise {
   Status issue(Call& call);
   Status issue_ping_pong(Call& call);
   Status keep(Call& call, Communicator::WorkResult work);
-  std::uint64_t wrong_blocks(const Call& call, std::uint64_t seed) const;
+  // Every rank's block is what it has from element `first` on.
+  std::uint64_t wrong_blocks(const Call& call, std::uint64_t seed, std::size_t first) const;
 
   const ExerciseOptions options_;
   Communicator* const world_;

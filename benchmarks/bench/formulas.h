@@ -13,12 +13,26 @@
 
 namespace isthmus::bench {
 
-enum class Case { kAllreduce, kBroadcast, kAllGather, kReduceScatter, kSendRecv, kPingPong, kStream, kBarrier };
+enum class Case {
+  kAllreduce,
+  kBroadcast,
+  kAllGather,
+  kReduceScatter,
+  kReduce,
+  kGather,
+  kScatter,
+  kAllToAll,
+  kSendRecv,
+  kPingPong,
+  kStream,
+  kBarrier
+};
 
 std::span<const std::string_view> case_names();  // in the order of Case
 std::string_view case_name(Case c);
 std::optional<Case> parse_case(std::string_view name);
-bool is_reduction(Case c);  // allreduce, reduce_scatter: the operator counts
+bool is_reduction(Case c);  // allreduce, reduce, reduce_scatter: the operator counts
+bool is_blocked(Case c);    // the larger buffer is one equal block per rank
 
 // What one call of the case is given and moves.
 struct CallSize {
@@ -26,8 +40,7 @@ struct CallSize {
   std::uint64_t size_bytes = 0;  // of the larger of its two buffers
 };
 
-// The largest call that is not larger than `size_bytes`; all_gather and reduce_scatter cut the buffer into one equal
-// block per rank. At least one element (per block).
+// The largest call that is not larger than `size_bytes`, of at least one element (per block).
 CallSize call_size(Case c, std::uint64_t size_bytes, DataType type, int ranks);
 
 // Bytes over a line per byte of size, for n participants: 2(n-1)/n for allreduce. 0: the case moves no payload.
@@ -39,7 +52,8 @@ double percentile(std::vector<double> times, double percent);
 struct Bandwidth {
   double algorithm_bytes_per_sec = 0;
   double bus_bytes_per_sec = 0;   // x bus_factor(ranks)
-  double line_bytes_per_sec = 0;  // x bus_factor(sites): what one site's line carries each way; 0 with one site
+  double line_bytes_per_sec = 0;  // x bus_factor(sites), an all-to-all also x the ranks of a site: what one site's line
+                                  // carries each way; 0 with one site
 };
 
 // `together` calls of `size_bytes` took `time_us`. A ping-pong's time is two ways.

@@ -14,7 +14,8 @@ namespace {
 constexpr Duration kMaxTime = std::chrono::hours(1);
 
 constexpr const char* kFooter = R"(
-Cases: allreduce broadcast allgather reduce_scatter sendrecv (a ring) pingpong stream (rank 0 to the last rank) barrier.
+Cases: allreduce broadcast allgather reduce_scatter reduce gather scatter (root 0) alltoall sendrecv (a ring) pingpong
+stream (rank 0 to the last rank) barrier.
 benchmarks/METRICS.md defines every column. ISTHMUS_* variables set the options of the library.
 
 A launcher starts one process per rank: isthmus lab, torchrun --no-python, mpirun or srun. Examples:

@@ -7,7 +7,7 @@ namespace {
 
 TEST(Formulas, NamesLeadToCasesAndBack) {
   for (std::string_view name : case_names()) EXPECT_EQ(case_name(*parse_case(name)), name);
-  EXPECT_FALSE(parse_case("alltoall").has_value());
+  EXPECT_FALSE(parse_case("all_to_all").has_value());
 }
 
 TEST(Formulas, BusFactorsAreThoseOfNcclTests) {
@@ -16,6 +16,8 @@ TEST(Formulas, BusFactorsAreThoseOfNcclTests) {
   EXPECT_DOUBLE_EQ(bus_factor(Case::kAllGather, 4), 0.75);
   EXPECT_DOUBLE_EQ(bus_factor(Case::kReduceScatter, 4), 0.75);
   EXPECT_DOUBLE_EQ(bus_factor(Case::kBroadcast, 4), 1);
+  EXPECT_DOUBLE_EQ(bus_factor(Case::kAllToAll, 4), 0.75);
+  EXPECT_DOUBLE_EQ(bus_factor(Case::kReduce, 4), 1);
   EXPECT_DOUBLE_EQ(bus_factor(Case::kBarrier, 4), 0);
 }
 
@@ -46,6 +48,8 @@ TEST(Formulas, BandwidthsOfRanksAndOfALine) {
   EXPECT_DOUBLE_EQ(bandwidth(Case::kAllreduce, 1'000'000, 100, 1e6, 4, 2).algorithm_bytes_per_sec, 1e8);
   EXPECT_DOUBLE_EQ(bandwidth(Case::kPingPong, 50'000'000, 1, 1e6, 2, 2).bus_bytes_per_sec, 1e8);
   EXPECT_DOUBLE_EQ(bandwidth(Case::kAllreduce, 100'000'000, 1, 1e6, 4, 1).line_bytes_per_sec, 0);
+  // Each rank sends half of its buffer over the line that it shares with a mate.
+  EXPECT_DOUBLE_EQ(bandwidth(Case::kAllToAll, 100'000'000, 1, 1e6, 4, 2).line_bytes_per_sec, 1e8);
   EXPECT_DOUBLE_EQ(bandwidth(Case::kBarrier, 0, 1, 1e6, 4, 2).bus_bytes_per_sec, 0);
 }
 

@@ -25,7 +25,7 @@ static void check_versions(void) {
 }
 
 static void check_capabilities(void) {
-  CHECK(isthmus_supports_operation("allreduce") && !isthmus_supports_operation("all_to_all"));
+  CHECK(isthmus_supports_operation("allreduce") && !isthmus_supports_operation("teleport"));
   CHECK(isthmus_supports_reduction(ISTHMUS_BFLOAT16, ISTHMUS_AVG));
   CHECK(!isthmus_supports_reduction(ISTHMUS_BOOL, ISTHMUS_AVG));
   CHECK(isthmus_supports_transport("libfabric") && !isthmus_supports_transport("pigeons"));
