@@ -77,8 +77,11 @@ Result<Descriptor> Descriptor::decode(std::string_view bytes) {
   descriptor.root = reader.get<std::uint32_t>();
   descriptor.count = reader.get<std::uint64_t>();
   descriptor.chunk_bytes = reader.get<std::uint64_t>();
-  if (reader.ok() && !reader.at_end()) descriptor.counts_digest = reader.get<std::uint64_t>();
   bool is_whole = reader.ok();
+  if (is_whole && !reader.at_end()) {
+    descriptor.counts_digest = reader.get<std::uint64_t>();
+    is_whole = reader.ok() && !reader.at_end();
+  }
   while (is_whole && !reader.at_end()) is_whole = decode_count(&reader, &descriptor.first_counts.emplace_back());
   if (!is_whole || kind < 1 || kind > kLastOperationKind || !is_valid_dtype(type) || !is_valid_reduce_op(op))
     return corruption("operation descriptor of {} bytes is malformed", bytes.size());

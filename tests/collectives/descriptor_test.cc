@@ -44,6 +44,7 @@ TEST(Descriptor, HostileInputIsRefused) {
     EXPECT_FALSE(Descriptor::decode(std::string_view(bytes).substr(0, length)).ok());
   EXPECT_FALSE(Descriptor::decode(bytes + std::string(8, 'x') + "\xff").ok()) << "a count that does not end";
   EXPECT_FALSE(Descriptor::decode(bytes + "1234567").ok());
+  EXPECT_FALSE(Descriptor::decode(bytes + "12345678").ok()) << "a digest of nothing";
   for (const std::size_t at : {0u, 1u, 2u}) {
     std::string bad = bytes;
     bad[at] = 99;

@@ -7,7 +7,28 @@ import torch
 import isthmus
 from isthmus import _extension
 
-OPERATIONS = ("allreduce", "broadcast", "all_gather", "reduce_scatter", "barrier", "send", "recv")
+OPERATIONS = (
+    "allreduce",
+    "reduce",
+    "broadcast",
+    "all_gather",
+    "all_gather_v",
+    "reduce_scatter",
+    "reduce_scatter_v",
+    "gather",
+    "gather_v",
+    "scatter",
+    "scatter_v",
+    "all_to_all",
+    "all_to_all_v",
+    "allreduce_coalesced",
+    "all_gather_coalesced",
+    "reduce_scatter_coalesced",
+    "barrier",
+    "send",
+    "recv",
+    "batch_send_recv",
+)
 TRANSPORTS = ("libfabric", "ucx")
 
 
