@@ -1,6 +1,5 @@
 #include "collectives/schedule/all_to_all.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include "collectives/schedule/builder.h"

@@ -1,7 +1,6 @@
 // Messages: from any source, and those that are not what their receive expects.
 #include <gtest/gtest.h>
 
-#include <set>
 #include <thread>
 
 #include "tests/support/world.h"
