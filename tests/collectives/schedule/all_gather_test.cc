@@ -58,7 +58,7 @@ TEST(AllGather, BlocksMayDifferInSize) {
   std::uint64_t seed = 1;
   for (const Shape& shape : all_shapes()) {
     for (const bool in_place : {false, true})
-      run_and_compare(shape, uneven_blocks(shape.sites(), 400, seed), in_place, ++seed);
+      run_and_compare(shape, uneven_blocks(shape.sites(), 400, ++seed), in_place, 5);
     if (HasFailure()) return;
   }
 }
