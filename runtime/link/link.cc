@@ -413,15 +413,15 @@ bool Link::pump_frames(TimePoint now) {
 }
 
 // The queue is seen by the small frames of the first lane: nothing of ours waits before them in a socket, and of many
-// in an epoch the luckiest was not held back by a loss.
+// in an epoch the luckiest was not held back by a loss. A lane that is alone shows its own backlog, and no queue.
 void Link::pace(TimePoint now) {
   const Duration round_trip = data_lanes().front().meter.round_trip();
   if (!pacer_.is_epoch_over(round_trip, now)) return;
   LaneDelayMeter& delay = lanes_.front().delay;
   part_.bytes_per_sec = pacer_.bytes_per_sec();
   const double fairness = share_->fairness(part_, now);
-  if (pacer_.end_epoch(delay.has_queue() ? delay.queue() : Duration(-1), round_trip, fairness, now))
-    delay.take_as_base();
+  const bool is_seen = delay.has_queue() && lanes_.size() > 1;
+  if (pacer_.end_epoch(is_seen ? delay.queue() : Duration(-1), round_trip, fairness, now)) delay.take_as_base();
   delay.next_epoch();
   const double eager_bytes = pacer_.bytes_per_sec() * to_seconds(round_trip + kEagerTime);
   outbound_.limit_eager(std::max(kLeastEagerBytes, static_cast<std::uint64_t>(eager_bytes)));
