@@ -5,6 +5,7 @@
 #include "collectives/derive_id.h"
 #include "collectives/joint_completion.h"
 #include "collectives/local/site_tier.h"
+#include "collectives/network_agreement.h"
 #include "collectives/schedule/point_to_point.h"
 
 namespace isthmus {
@@ -14,6 +15,12 @@ std::vector<int> site_indexes(const GroupTable& table) {
   std::vector<int> indexes;
   for (const GroupMemberInfo& member : table.members) indexes.push_back(member.site_index);
   return indexes;
+}
+
+bool is_on_one_network(const GroupTable& table) {
+  return std::ranges::all_of(table.members, [&](const GroupMemberInfo& member) {
+    return member.info.network_id == table.members[0].info.network_id;
+  });
 }
 
 }  // namespace
@@ -39,12 +46,25 @@ Result<std::unique_ptr<Communicator>> Communicator::create(Runtime* runtime, Sto
   Store& trusted = sealed ? *sealed : store;
   ISTHMUS_ASSIGN_OR_RETURN(GroupTable table, runtime->form(trusted, rank, size, resolved.name, deadline));
   ISTHMUS_RETURN_IF_ERROR(connect_site_tier(*runtime, trusted, table, rank, deadline));
-  return join(runtime, std::move(table), rank, resolved);
+  ISTHMUS_ASSIGN_OR_RETURN(std::unique_ptr<Communicator> communicator, join(runtime, std::move(table), rank, resolved));
+  ISTHMUS_RETURN_IF_ERROR(communicator->plan().with_context(fmt::format("planning \"{}\"", resolved.name)));
+  return communicator;
+}
+
+// One or two sites exchange, whatever the lines are, and processes that meet on one host have none between them.
+Status Communicator::plan() {
+  const bool is_file_given = !runtime_->options().sites_file.empty();
+  if (sites_.site_count() < 3 || (is_on_one_network(table_) && !is_file_given)) return Status();
+  ISTHMUS_ASSIGN_OR_RETURN(Network network, agree_on_network(*this));
+  planner_ = std::make_shared<const Planner>(std::move(network));
+  ++plan_version_;
+  return Status();
 }
 
 Result<std::unique_ptr<Communicator>> Communicator::join(Runtime* runtime, GroupTable table, int rank,
                                                          const CommunicatorOptions& options) {
   std::unique_ptr<Communicator> communicator(new Communicator(runtime, std::move(table), rank, options));
+  communicator->planner_ = std::make_shared<const Planner>(assumed_network(*communicator));
   const GroupTable& members = communicator->table_;
   GroupConfig config;
   config.id = members.id;
@@ -116,7 +136,23 @@ Result<std::unique_ptr<Communicator>> Communicator::join_members(std::span<const
   const int new_rank = static_cast<int>(std::find(ranks.begin(), ranks.end(), rank_) - ranks.begin());
   CommunicatorOptions resolved = options;
   if (resolved.timeout <= Duration::zero()) resolved.timeout = options_.timeout;
-  return join(runtime_, std::move(table), new_rank, resolved);
+  ISTHMUS_ASSIGN_OR_RETURN(std::unique_ptr<Communicator> part, join(runtime_, std::move(table), new_rank, resolved));
+  part->plan_as_part_of(*this, ranks);
+  return part;
+}
+
+// Some sites of the parent, with those of their ranks that are in this one.
+void Communicator::plan_as_part_of(const Communicator& parent, std::span<const int> parent_ranks) {
+  std::vector<int> parent_sites;
+  for (int site = 0; site < sites_.site_count(); ++site) {
+    const int first = sites_.ranks_of(site)[0];
+    parent_sites.push_back(parent.sites_.site_of(parent_ranks[static_cast<std::size_t>(first)]));
+  }
+  Network network = select_sites(parent.planner_->network(), parent_sites);
+  for (int site = 0; site < sites_.site_count(); ++site)
+    network.sites[static_cast<std::size_t>(site)].rank_count = sites_.local_size(site);
+  planner_ = std::make_shared<const Planner>(std::move(network));
+  plan_version_ = parent.plan_version_;
 }
 
 // ---------------------------------------------------------------------------------------------------- submission

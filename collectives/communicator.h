@@ -19,6 +19,7 @@
 
 #include "collectives/call_checks.h"
 #include "collectives/descriptor.h"
+#include "collectives/plan/planner.h"
 #include "collectives/site_map.h"
 #include "collectives/work.h"
 #include "runtime/base/dtype.h"
@@ -79,6 +80,7 @@ class Communicator {
   const SiteMap& sites() const { return sites_; }
   const std::string& site_name(int rank) const { return table_.members[static_cast<std::size_t>(rank)].site; }
   const std::string& name() const { return options_.name; }
+  const Planner& planner() const { return *planner_; }  // of the allreduces to come
   Runtime& runtime() const { return *runtime_; }
 
   Status status() const;  // why it is not usable; ok while it is
@@ -110,6 +112,8 @@ class Communicator {
   WorkResult all_to_all_v(const void* send, std::span<const std::size_t> send_counts, void* recv,
                           std::span<const std::size_t> recv_counts, DataType type, const CallOptions& options);
   WorkResult barrier(const CallOptions& options);
+  // For measuring: the work ends at the side that starts when the answer of the other has come.
+  WorkResult ping(int peer, bool starts);
 
   WorkResult send(const void* buffer, std::size_t count, DataType type, int destination, const CallOptions& options);
   // From kAnySource: the earliest message of the tag that has arrived; Work::source() tells whose.
@@ -169,6 +173,8 @@ class Communicator {
   Status agree_on_subset(std::span<const int> ranks, const CallOptions& options);
   Result<std::unique_ptr<Communicator>> join_members(std::span<const int> ranks, std::uint64_t id,
                                                      const CommunicatorOptions& options);
+  Status plan();
+  void plan_as_part_of(const Communicator& parent, std::span<const int> parent_ranks);
   Status check_call(std::string_view operation, std::size_t count, DataType type, std::size_t blocks) const;
   Status check_counts(std::string_view operation, const Counts& counts, DataType type) const;
   void describe_blocks(const Counts& counts, DataType type, Descriptor* descriptor) const;
@@ -181,6 +187,9 @@ class Communicator {
   const int rank_;
   const CommunicatorOptions options_;
   const std::shared_ptr<SharedState> state_ = std::make_shared<SharedState>();
+
+  std::shared_ptr<const Planner> planner_;
+  std::uint32_t plan_version_ = 0;  // goes with every operation that was planned
 
   std::mutex order_mutex_;  // numbers and submits as one step
   std::uint64_t next_sequence_ = 1;

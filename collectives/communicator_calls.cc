@@ -21,16 +21,25 @@ Result<Communicator::Launch> Communicator::prepare_allreduce(const void* send, v
   request.count = count;
   request.type = type;
   request.op = op;
-  ISTHMUS_ASSIGN_OR_RETURN(request.algorithm,
-                           parse_allreduce_algorithm(runtime_->options().algorithm, sites_.site_count()));
-  if (runtime_->options().deterministic && !is_in_site_order(request.algorithm))
+  PlanRequest wanted;
+  wanted.bytes = bytes;
+  wanted.type = type;
+  wanted.max_chunk_bytes = static_cast<std::size_t>(runtime_->options().chunk_bytes);
+  ISTHMUS_ASSIGN_OR_RETURN(wanted.algorithm, parse_allreduce_algorithm(runtime_->options().algorithm));
+  wanted.site_order_only = runtime_->options().deterministic;
+  if (wanted.site_order_only && wanted.algorithm && !is_in_site_order(*wanted.algorithm))
     return unsupported("allreduce: algorithm {} does not sum in site order, which the option deterministic asks for",
-                       allreduce_algorithm_name(request.algorithm));
-  request.chunk_bytes = static_cast<std::size_t>(runtime_->options().chunk_bytes);
+                       allreduce_algorithm_name(*wanted.algorithm));
+  AllreducePlan plan = planner_->plan(wanted);
+  request.algorithm = plan.layout.algorithm;
+  request.chunk_bytes = plan.chunk_bytes;
+  request.owner_weights = std::move(plan.layout.owner_weights);
+  request.site_order = std::move(plan.layout.site_order);
   Launch launched;
   launched.words = "allreduce";
-  launched.descriptor = {OperationKind::kAllreduce, type, op, static_cast<std::uint8_t>(request.algorithm), 0, count,
-                         request.chunk_bytes};
+  launched.descriptor = {
+      OperationKind::kAllreduce, type, op, static_cast<std::uint8_t>(request.algorithm), plan_version_, count,
+      request.chunk_bytes};
   launched.schedule = std::make_shared<Schedule>(build_allreduce(sites_, request));
   launched.input = send;
   launched.output = recv;

@@ -1,9 +1,15 @@
 // Messages of a communicator: checks of the arguments, and the one step of each.
 #include "collectives/call_checks.h"
 #include "collectives/communicator.h"
+#include "collectives/schedule/ping.h"
 #include "collectives/schedule/point_to_point.h"
 
 namespace isthmus {
+namespace {
+
+constexpr std::uint32_t kPingTag = kFirstReservedTag + 1;
+
+}  // namespace
 
 // Both ends have the same descriptor.
 Result<Communicator::Launch> Communicator::prepare_message(const Message& message) const {
@@ -44,6 +50,20 @@ Communicator::WorkResult Communicator::send(const void* buffer, std::size_t coun
 Communicator::WorkResult Communicator::receive(void* buffer, std::size_t count, DataType type, int source,
                                                const CallOptions& options) {
   return launch(prepare_message({false, buffer, count, type, source, options.tag}), options);
+}
+
+// A message to whom it is one byte, and which is answered.
+Communicator::WorkResult Communicator::ping(int peer, bool starts) {
+  ISTHMUS_RETURN_IF_ERROR(check_call("ping", 1, DataType::kUInt8, 1));
+  Launch launched;
+  launched.words = "ping";
+  launched.descriptor = {OperationKind::kPointToPoint, DataType::kUInt8, ReduceOp::kSum, 0, 0, 1, 0};
+  launched.schedule = std::make_shared<Schedule>(build_ping(peer, starts));
+  launched.is_message = true;
+  launched.sender = starts ? rank_ : peer;
+  launched.receiver = starts ? peer : rank_;
+  launched.tag = kPingTag;
+  return launch(launched, CallOptions());
 }
 
 Communicator::WorkResult Communicator::batch(std::span<const Message> messages, const CallOptions& options) {

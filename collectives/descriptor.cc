@@ -98,8 +98,8 @@ std::string Descriptor::words() const {
                         counts_digest);
   switch (kind) {
     case OperationKind::kAllreduce:
-      return fmt::format("allreduce({}) of {} (algorithm {}, chunks of {} bytes)", reduce_op_name(op), data, algorithm,
-                         chunk_bytes);
+      return fmt::format("allreduce({}) of {} (algorithm {}, chunks of {} bytes, plan {})", reduce_op_name(op), data,
+                         algorithm, chunk_bytes, root);
     case OperationKind::kBroadcast: return fmt::format("broadcast of {} from root {}", data, root);
     case OperationKind::kAllGather: return fmt::format("all_gather of {} per rank", data);
     case OperationKind::kReduceScatter:

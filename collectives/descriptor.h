@@ -40,7 +40,7 @@ struct Descriptor {
   DataType type = DataType::kUInt8;
   ReduceOp op = ReduceOp::kSum;
   std::uint8_t algorithm = 0;
-  std::uint32_t root = 0;
+  std::uint32_t root = 0;  // of an allreduce: the version of the plan
   std::uint64_t count = 0;
   std::uint64_t chunk_bytes = 0;
   // Of blocks that differ in size: `count` is their sum, and all counts must be equal.

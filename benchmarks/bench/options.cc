@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "benchmarks/bench/sizes.h"
-#include "benchmarks/lab/units.h"
-#include "benchmarks/parse_words.h"
+#include "bindings/cli/parse_words.h"
+#include "runtime/config/units.h"
 
 namespace isthmus::bench {
 namespace {
@@ -71,11 +71,11 @@ Status read_texts(const Texts& texts, BenchOptions* options) {
   ISTHMUS_ASSIGN_OR_RETURN(options->sizes_bytes, read_sizes(texts));
   ISTHMUS_ASSIGN_OR_RETURN(options->dtype, read_dtype(texts.dtype));
   ISTHMUS_ASSIGN_OR_RETURN(options->op, read_op(texts.op));
-  ISTHMUS_ASSIGN_OR_RETURN(options->gap, lab::parse_duration(texts.gap, kMaxTime));
-  ISTHMUS_ASSIGN_OR_RETURN(options->timeout, lab::parse_duration(texts.timeout, kMaxTime));
+  ISTHMUS_ASSIGN_OR_RETURN(options->gap, parse_duration(texts.gap, kMaxTime));
+  ISTHMUS_ASSIGN_OR_RETURN(options->timeout, parse_duration(texts.timeout, kMaxTime));
   if (options->timeout < std::chrono::milliseconds(1)) return invalid_argument("--timeout must be at least 1ms");
   if (!texts.line_rate.empty()) {
-    ISTHMUS_ASSIGN_OR_RETURN(options->line_rate_bits_per_sec, lab::parse_rate(texts.line_rate));
+    ISTHMUS_ASSIGN_OR_RETURN(options->line_rate_bits_per_sec, parse_rate(texts.line_rate));
   }
   options->check = !texts.check ? Check::kNone : texts.check_all ? Check::kAll : Check::kLast;
   return Status();

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "benchmarks/lab/units.h"
+#include "runtime/config/units.h"
 
 namespace isthmus::lab {
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "benchmarks/lab/topology_file.h"
-#include "benchmarks/parse_words.h"
+#include "bindings/cli/parse_words.h"
 
 namespace isthmus::lab {
 namespace {

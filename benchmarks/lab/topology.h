@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/lab/units.h"
 #include "runtime/base/status.h"
 #include "runtime/config/port_range.h"
+#include "runtime/config/units.h"
 
 namespace isthmus::lab {
 

@@ -1,19 +1,23 @@
 #include "collectives/schedule/allreduce.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 
 #include "collectives/schedule/average_scale.h"
 #include "collectives/schedule/builder.h"
 #include "collectives/schedule/chunks.h"
+#include "collectives/schedule/double_tree.h"
 #include "collectives/schedule/site_inputs.h"
 
 namespace isthmus {
 namespace {
 
-constexpr std::array<std::string_view, kAllreduceAlgorithmCount> kNames = {"exchange", "direct", "ring"};
 constexpr std::size_t kWideBytes = sizeof(float);
-constexpr std::size_t kMaxRingSteps = 5;  // receive, add, send; receive and forward the result
+// Steps of a site that handles a chunk without meeting all others: the ring's are receive, add, send; receive and
+// forward the result; a node of a tree receives and forwards two at most.
+constexpr std::size_t kMaxRingSteps = 5, kMaxTreeSteps = 7;
+constexpr std::size_t kMaxOperands = 3;
 
 // What a site contributes to a chunk, at the rank that handles it there.
 struct Partial {
@@ -30,7 +34,14 @@ class Allreduce {
         site_count_(sites.site_count()),
         element_bytes_(dtype_size_bytes(request.type)),
         scale_(request.type, request.op, sites),
-        builder_(request.type, request.op) {}
+        builder_(request.type, request.op) {
+    for (int place = 0; place < site_count_; ++place) {
+      const auto index = static_cast<std::size_t>(place);
+      order_.push_back(request.site_order.empty() ? place : request.site_order[index]);
+    }
+    place_.resize(order_.size());
+    for (int place = 0; place < site_count_; ++place) place_[static_cast<std::size_t>(site_at(place))] = place;
+  }
 
   Schedule build() {
     const std::vector<Chunk> chunks = cut();
@@ -40,11 +51,13 @@ class Allreduce {
   }
 
  private:
-  // Exchange has no owners: whole shards are cut.
+  // Exchange has no owners: whole shards are cut. What has two owners in a tree are its two trees.
   std::vector<Chunk> cut() const {
     std::vector<std::uint32_t> weights = request_.owner_weights;
     if (request_.algorithm == AllreduceAlgorithm::kExchange) {
       weights = {1};
+    } else if (request_.algorithm == AllreduceAlgorithm::kTree) {
+      weights.assign(kTreeCount, 1);
     } else if (weights.empty()) {
       weights.assign(static_cast<std::size_t>(site_count_), 1);
     }
@@ -61,9 +74,10 @@ class Allreduce {
       if (handler(site_, chunk) != request_.rank) continue;
       ++handled;
       const bool is_owner = request_.algorithm == AllreduceAlgorithm::kExchange || chunk.owner == site_;
-      const bool meets_all = is_owner && request_.algorithm != AllreduceAlgorithm::kRing;
-      wan_steps += meets_all ? 2 * others + 1 : kMaxRingSteps;
-      wan_operands += meets_all ? others + 1 : 2;
+      const bool is_tree = request_.algorithm == AllreduceAlgorithm::kTree;
+      const bool meets_all = is_owner && !is_tree && request_.algorithm != AllreduceAlgorithm::kRing;
+      wan_steps += meets_all ? 2 * others + 1 : is_tree ? kMaxTreeSteps : kMaxRingSteps;
+      wan_operands += meets_all ? others + 1 : is_tree ? kMaxOperands : 2;
     }
     const auto mates = static_cast<std::size_t>(sites_.local_size(site_));
     const std::size_t steps = 2 * (chunks.size() - handled) + 2 * mates * handled + wan_steps;
@@ -97,6 +111,7 @@ class Allreduce {
       case AllreduceAlgorithm::kExchange: return exchange(chunk);
       case AllreduceAlgorithm::kDirect: return direct(chunk);
       case AllreduceAlgorithm::kRing: return ring(chunk);
+      case AllreduceAlgorithm::kTree: return tree(chunk);
     }
     return kNoStep;
   }
@@ -166,11 +181,12 @@ class Allreduce {
   // the way computes (p_0 + p_1 + ... ) + p_k. The owner finishes it and sends it around again. Halves travel as fp32
   // on the first way, but for the input of a site of one rank, which is as exact as it is.
   StepIndex ring(const Chunk& chunk) {
-    const int place = (site_ - chunk.owner - 1 + site_count_) % site_count_;
-    const int previous = handler((site_ - 1 + site_count_) % site_count_, chunk);
-    const int next = handler((site_ + 1) % site_count_, chunk);
+    const int seat = place_of(site_);
+    const int place = (seat - place_of(chunk.owner) - 1 + site_count_) % site_count_;
+    const int previous = handler(site_at((seat - 1 + site_count_) % site_count_), chunk);
+    const int next = handler(site_at((seat + 1) % site_count_), chunk);
     const bool is_owner = place == site_count_ - 1;
-    const Partial own = make_ring_partial(chunk);
+    const Partial own = make_exact_partial(chunk);
 
     Partial sum = own;
     if (place > 0) sum = add_to_ring(chunk, place, previous, own);
@@ -189,7 +205,7 @@ class Allreduce {
   }
 
   // Scaled for the total at once: fp32 has the range.
-  Partial make_ring_partial(const Chunk& chunk) {
+  Partial make_exact_partial(const Chunk& chunk) {
     const std::int8_t exponent = scale_.input_in_total();
     if (sites_.local_size(site_) == 1) return {{.region = input_of(chunk), .exponent = exponent}, kNoStep};
     collect(chunk, exponent);
@@ -203,7 +219,7 @@ class Allreduce {
   // Receives the sum of the sites before `place` and adds the own partial: into the output at the owner, else where
   // the received one lies (a half that becomes wide needs more room).
   Partial add_to_ring(const Chunk& chunk, int place, int previous, const Partial& own) {
-    const int first_site = (chunk.owner + 1) % site_count_;
+    const int first_site = site_at((place_of(chunk.owner) + 1) % site_count_);
     const bool is_owner = place == site_count_ - 1;
     const bool from_input = place == 1 && sites_.local_size(first_site) == 1;
     const bool is_wide = is_half(request_.type) && !from_input;
@@ -223,11 +239,67 @@ class Allreduce {
     return {{.region = target, .wide = finish.wide}, reduced};
   }
 
+  // A node of the chunk's tree adds what its children sent to its own partial, in the order of the tree, and sends the
+  // sum to its parent; the root finishes it, and it goes down the same edges. Halves travel up as fp32, but for the
+  // input of a leaf that is a site of one rank.
+  StepIndex tree(const Chunk& chunk) {
+    const TreeNode node = tree_node(chunk.owner, place_of(site_), site_count_);
+    const Partial own = make_exact_partial(chunk);
+    const Partial sum = node.is_leaf() ? own : add_children(chunk, node, own);
+    StepIndex finished = sum.ready;
+    if (node.parent != kNoPlace) {
+      const int parent = handler(site_at(node.parent), chunk);
+      const StepIndex sent = builder_.send(parent, round_of(chunk.number, Phase::kPartial), sum.operand.region,
+                                           bytes_of(chunk, sum.operand.wide), After(sum.ready));
+      finished = builder_.receive(parent, round_of(chunk.number, Phase::kFinal), output_of(chunk), bytes_of(chunk),
+                                  After(sent));
+    }
+    for (const int child : {node.left, node.right}) {
+      if (child == kNoPlace) continue;
+      builder_.send(handler(site_at(child), chunk), round_of(chunk.number, Phase::kFinal), output_of(chunk),
+                    bytes_of(chunk), After(finished));
+    }
+    return finished;
+  }
+
+  // The sum lies in the output where it fits, as the own partial does; fp32 sums of halves take the place of one of
+  // their operands, or new scratch if none is as long.
+  Partial add_children(const Chunk& chunk, const TreeNode& node, const Partial& own) {
+    const bool is_root = node.parent == kNoPlace;
+    Finish finish = scale_.finish();
+    if (!is_root) finish = {.wide = is_half(request_.type)};
+    operands_.clear();
+    after_.assign(1, own.ready);
+    if (node.left != kNoPlace) receive_child(chunk, node.left);
+    operands_.push_back(own.operand);
+    if (node.right != kNoPlace) receive_child(chunk, node.right);
+    Region target = output_of(chunk);
+    if (finish.wide) {
+      const auto wide = std::ranges::find_if(operands_, &ReduceOperand::wide);
+      target = wide != operands_.end() ? wide->region : builder_.allocate_scratch(bytes_of(chunk, true));
+    }
+    const StepIndex reduced = builder_.reduce(target, finish, operands_, chunk.range.size, after_);
+    return {{.region = target, .wide = finish.wide}, reduced};
+  }
+
+  void receive_child(const Chunk& chunk, int place) {
+    const int site = site_at(place);
+    const bool is_input = sites_.local_size(site) == 1 && tree_node(chunk.owner, place, site_count_).is_leaf();
+    const bool wide = is_half(request_.type) && !is_input;
+    const Region landing = builder_.allocate_scratch(bytes_of(chunk, wide));
+    after_.push_back(builder_.receive(handler(site, chunk), round_of(chunk.number, Phase::kPartial), landing,
+                                      bytes_of(chunk, wide), {}));
+    operands_.push_back({landing, wide, is_input ? scale_.input_in_total() : std::int8_t{0}});
+  }
+
   void collect(const Chunk& chunk, std::int8_t exponent) {
     inputs_.collect(builder_, sites_, request_.rank, round_of(chunk.number, Phase::kToHandler), input_of(chunk),
                     bytes_of(chunk), exponent);
   }
 
+  // Ring and tree: places are where sites stand in the order of neighbours.
+  int site_at(int place) const { return order_[static_cast<std::size_t>(place)]; }
+  int place_of(int site) const { return place_[static_cast<std::size_t>(site)]; }
   int handler(int site, const Chunk& chunk) const { return sites_.handler(site, chunk.shard); }
   Region input_of(const Chunk& chunk) const { return {Space::kInput, chunk.range.begin * element_bytes_}; }
   Region output_of(const Chunk& chunk) const { return {Space::kOutput, chunk.range.begin * element_bytes_}; }
@@ -240,6 +312,7 @@ class Allreduce {
   const int site_, site_count_;
   const std::size_t element_bytes_;
   const AverageScale scale_;
+  std::vector<int> order_, place_;
   ScheduleBuilder builder_;
   SiteInputs inputs_;  // of the chunk at hand, as are:
   std::vector<ReduceOperand> operands_;
@@ -247,22 +320,6 @@ class Allreduce {
 };
 
 }  // namespace
-
-std::string_view allreduce_algorithm_name(AllreduceAlgorithm algorithm) {
-  return kNames[static_cast<std::size_t>(algorithm)];
-}
-
-bool is_in_site_order(AllreduceAlgorithm algorithm) {
-  return algorithm == AllreduceAlgorithm::kExchange || algorithm == AllreduceAlgorithm::kDirect;
-}
-
-Result<AllreduceAlgorithm> parse_allreduce_algorithm(std::string_view option, int site_count) {
-  if (option == "auto") return site_count <= 2 ? AllreduceAlgorithm::kExchange : AllreduceAlgorithm::kDirect;
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == option) return static_cast<AllreduceAlgorithm>(i);
-  }
-  return invalid_argument("algorithm \"{}\" is not known; known are auto, exchange, direct, ring", option);
-}
 
 Schedule build_allreduce(const SiteMap& sites, const AllreduceRequest& request) {
   return Allreduce(sites, request).build();

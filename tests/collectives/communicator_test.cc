@@ -135,6 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"TwoSites", {1, 1}, false, "auto"}, Case{"TwoByThreeInterleaved", {3, 3}, true, "auto"},
                     Case{"ThreeByTwo", {2, 2, 2}, false, "auto"}, Case{"ThreeByTwoRing", {2, 2, 2}, false, "ring"},
                     Case{"Uneven", {1, 3, 2}, false, "auto"}, Case{"UnevenInterleavedRing", {3, 1, 2}, true, "ring"},
+                    Case{"FiveTree", {1, 2, 1, 1, 2}, false, "tree"},
                     Case{"FourExchange", {1, 1, 1, 1}, false, "exchange"},
                     Case{"EightSites", {1, 1, 1, 1, 1, 1, 1, 1}, false, "direct"}),
     [](const auto& info) { return std::string(info.param.name); });

@@ -33,6 +33,15 @@ EDGES = {
     "collectives": {"compression"} | ALL_RUNTIME,
     # Pure arithmetic: it fills the engine's step types and touches nothing that moves bytes.
     "collectives/schedule": {"runtime/base", "runtime/engine", "collectives/site_map.h"},
+    # Arithmetic too: plans and simulations know schedules, and nothing that moves bytes.
+    "collectives/plan": {"runtime/base", "runtime/config", "collectives/schedule"},
+    "collectives/simulate": {
+        "runtime/base",
+        "runtime/engine",
+        "collectives/plan",
+        "collectives/schedule",
+        "collectives/site_map.h",
+    },
     PUBLIC: set(),
     "bindings/c": {PUBLIC, "collectives", "compression"} | ALL_RUNTIME,
     "bindings/cli": {PUBLIC, "collectives", "compression"} | ALL_RUNTIME,
@@ -53,6 +62,8 @@ FENCES = {
     r"mpi(\.h|-ext\.h|/)": {"bindings/mpi"},
     r"(cuda|cublas|cub/|thrust/|nvtx|nvrtc)": {"runtime/device", "compression/kernels/cuda", "collectives/local"},
     r"(zstd|zdict)": {"compression/zstd"},
+    r"toml": {"collectives/plan"},
+    r"CLI/": {"bindings/cli"},
     r"(torch|c10|c10d|ATen|caffe2|pybind11)/": {"bindings/torch"},
     r"Python\.h": {"bindings/torch"},
     r"(gtest|gmock)/": set(),

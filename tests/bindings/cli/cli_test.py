@@ -1,5 +1,6 @@
 """The isthmus command: help, version, errors, and handing over to the lab."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -67,6 +68,32 @@ class Command(unittest.TestCase):
                 (prefix / name).parent.mkdir(parents=True)
                 shutil.copy2(source, prefix / name)
             self.assertEqual(run("lab", "--version", program=str(prefix / "bin/isthmus")).returncode, 0)
+
+    def test_a_plan_is_explained_and_can_be_forced(self):
+        done = run("plan", "--sites", "4", "--rate", "100mbit", "--rtt", "60ms", "--op", "allreduce", "--size", "64MiB")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Plan: direct (the least time", done.stdout)
+        self.assertIn("Bound: 8.053 s", done.stdout)
+        forced = run("plan", "--sites", "4", "--size", "64MiB", "--algorithm", "ring", "--json")
+        self.assertEqual(json.loads(forced.stdout)["algorithm"], "ring")
+        wrong = run("plan", "--rate", "fast")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("'fast' is not a rate", wrong.stderr)
+        self.assertEqual(run("plan", "--op", "send").returncode, 2)
+
+    def test_a_simulation_takes_a_file_of_sites(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "sites.toml"
+            path.write_text('[[site]]\nrate = "25mbit"\n[[site]]\n[[site]]\n')
+            done = run("simulate", str(path), "--size", "4MiB", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            result = json.loads(done.stdout)
+            self.assertEqual((result["sites"], result["algorithm"]), (3, "direct"))
+            self.assertLess(result["bound_ms"], result["predicted_ms"])
+            self.assertIn("predicted", run("simulate", str(path)).stdout)
+            missing = run("simulate", str(path) + "x")
+            self.assertEqual(missing.returncode, 2)
+            self.assertIn("cannot read", missing.stderr)
 
     def test_a_secret_is_printed_or_written_for_its_owner_alone(self):
         done = run("secret", "new")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <deque>
 
 #include "collectives/schedule/chunks.h"
 #include "runtime/device/half.h"
@@ -51,12 +52,13 @@ class Reference {
   }
 
   // Elements of a block that `owner` owns: from the site after it, once around.
-  Buffer in_ring_order(int owner, Range range) {
+  Buffer in_ring_order(std::span<const int> order, int owner, Range range) {
     std::vector<Buffer> kept;
     kept.reserve(static_cast<std::size_t>(2 * sites_.site_count()));
     Sum sum{};
+    const auto seat = static_cast<int>(std::ranges::find(order, owner) - order.begin());
     for (int k = 0; k < sites_.site_count(); ++k) {
-      const int site = (owner + 1 + k) % sites_.site_count();
+      const int site = order[static_cast<std::size_t>((seat + 1 + k) % sites_.site_count())];
       const std::vector<Sum> inputs = site_inputs(site, range, -total_exponent_);
       Sum partial = inputs[0];
       if (inputs.size() > 1) {
@@ -75,9 +77,36 @@ class Reference {
     return finish({sum}, range.size);
   }
 
+  // Elements of a tree over the sites in this order: below each node, (left + own) + right.
+  Buffer in_tree_order(std::span<const int> order, Range range) {
+    std::deque<Buffer> kept;
+    return finish(tree_operands(order, range, &kept), range.size);
+  }
+
   std::size_t count() const { return inputs_[0].size() / dtype_size_bytes(type_); }
 
  private:
+  // What the root of the tree over `order` adds: the root splits at the largest power of two that is in the range, so
+  // that the part before it is a full tree.
+  std::vector<Sum> tree_operands(std::span<const int> order, Range range, std::deque<Buffer>* kept) const {
+    std::size_t root = 1;
+    while (root * 2 <= order.size()) root *= 2;
+    std::vector<Sum> operands;
+    if (root > 1) operands.push_back(subtree(order.first(root - 1), range, kept));
+    operands.push_back(keep(site_inputs(order[root - 1], range, -total_exponent_), range.size, kept));
+    if (root < order.size()) operands.push_back(subtree(order.subspan(root), range, kept));
+    return operands;
+  }
+  Sum subtree(std::span<const int> order, Range range, std::deque<Buffer>* kept) const {
+    return keep(tree_operands(order, range, kept), range.size, kept);
+  }
+  // One operand is passed on as it is.
+  Sum keep(const std::vector<Sum>& sums, std::size_t count, std::deque<Buffer>* kept) const {
+    if (sums.size() == 1) return sums[0];
+    kept->push_back(add(sums, count, is_half(type_)));
+    return {kept->back().data(), is_half(type_)};
+  }
+
   std::vector<Sum> site_inputs(int site, Range range, int exponent) const {
     std::vector<Sum> inputs;
     for (const int rank : sites_.ranks_of(site)) {
@@ -149,17 +178,27 @@ long double exact_integer(DataType type, ReduceOp op, const std::vector<Buffer>&
 }  // namespace
 
 Buffer ordered_allreduce(const SiteMap& sites, DataType type, ReduceOp op, AllreduceAlgorithm algorithm,
-                         std::span<const std::uint32_t> owner_weights, const std::vector<Buffer>& inputs) {
+                         std::span<const std::uint32_t> owner_weights, const std::vector<Buffer>& inputs,
+                         std::vector<int> site_order) {
   Reference reference(sites, type, op, inputs);
-  if (algorithm != AllreduceAlgorithm::kRing || sites.site_count() == 1) return reference.in_site_order();
+  const bool is_tree = algorithm == AllreduceAlgorithm::kTree;
+  if (sites.site_count() == 1 || !(is_tree || algorithm == AllreduceAlgorithm::kRing)) return reference.in_site_order();
+  std::vector<int> order = std::move(site_order);
+  for (int site = static_cast<int>(order.size()); site < sites.site_count(); ++site) order.push_back(site);
+  // The second tree is the first of the mirrored order (even) or of the one that begins with the last site (odd).
+  std::vector<int> second(order.rbegin(), order.rend());
+  if (order.size() % 2 != 0) std::ranges::rotate_copy(order, order.end() - 1, second.begin());
+
   std::vector<std::uint32_t> weights(owner_weights.begin(), owner_weights.end());
-  if (weights.empty()) weights.assign(static_cast<std::size_t>(sites.site_count()), 1);
+  if (is_tree || weights.empty()) weights.assign(is_tree ? 2 : order.size(), 1);
   Buffer result;
   const auto shards = static_cast<std::size_t>(sites.max_local_size());
   for (std::size_t shard = 0; shard < shards; ++shard) {
     int owner = 0;
     for (const Range& range : split_by_weight(split_evenly({0, reference.count()}, shards, shard), weights)) {
-      const Buffer block = reference.in_ring_order(owner++, range);
+      const Buffer block = is_tree ? reference.in_tree_order(owner == 0 ? order : second, range)
+                                   : reference.in_ring_order(order, owner, range);
+      ++owner;
       result.insert(result.end(), block.begin(), block.end());
     }
   }

@@ -17,7 +17,8 @@ namespace isthmus::testing {
 
 // The bytes: inputs summed in the documented order of the algorithm, rounded where it says so.
 Buffer ordered_allreduce(const SiteMap& sites, DataType type, ReduceOp op, AllreduceAlgorithm algorithm,
-                         std::span<const std::uint32_t> owner_weights, const std::vector<Buffer>& inputs);
+                         std::span<const std::uint32_t> owner_weights, const std::vector<Buffer>& inputs,
+                         std::vector<int> site_order = {});
 
 // The value of one element, from all ranks' inputs, in long double; integers and bools exactly.
 long double exact_element(DataType type, ReduceOp op, const std::vector<Buffer>& inputs, std::size_t index);

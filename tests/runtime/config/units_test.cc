@@ -1,9 +1,9 @@
-#include "benchmarks/lab/units.h"
+#include "runtime/config/units.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace isthmus::lab {
+namespace isthmus {
 namespace {
 
 using namespace std::chrono_literals;
@@ -50,4 +50,4 @@ TEST(Units, WritesWhatItReads) {
 }
 
 }  // namespace
-}  // namespace isthmus::lab
+}  // namespace isthmus

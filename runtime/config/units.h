@@ -10,7 +10,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 
-namespace isthmus::lab {
+namespace isthmus {
 
 inline constexpr std::int64_t kUnlimitedRate = 0;
 inline constexpr std::int64_t kMinRateBitsPerSec = 8'000;
@@ -30,4 +30,4 @@ std::string format_rate(std::int64_t bits_per_sec);
 std::string format_duration(Duration duration);
 std::string format_fraction(double fraction);
 
-}  // namespace isthmus::lab
+}  // namespace isthmus

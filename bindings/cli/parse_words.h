@@ -1,4 +1,4 @@
-// What isthmus-lab and isthmus-bench do alike with their command lines.
+// What isthmus, isthmus-lab and isthmus-bench do alike with their command lines.
 //
 // Threads: any thread.
 #pragma once

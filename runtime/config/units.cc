@@ -1,11 +1,11 @@
-#include "benchmarks/lab/units.h"
+#include "runtime/config/units.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
 
-namespace isthmus::lab {
+namespace isthmus {
 namespace {
 
 struct Unit {
@@ -84,4 +84,4 @@ std::string format_duration(Duration duration) {
 
 std::string format_fraction(double fraction) { return fmt::format("{:g}%", fraction * 100); }
 
-}  // namespace isthmus::lab
+}  // namespace isthmus
