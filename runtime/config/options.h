@@ -25,7 +25,6 @@ struct Options {
   std::string ucx_tls = "auto";
   std::string ucx_devices = "auto";
   std::string algorithm = "auto";  // allreduce between sites: auto, exchange, direct, ring, tree
-  bool deterministic = false;
   std::string all_to_all = "auto";  // auto, pairwise, staged
   std::string sites_file;           // TOML file of sites and links; empty: measured
   std::int64_t measure_ms = 1500;   // limit for measuring the lines when a communicator is made; 0: not measured
@@ -53,6 +52,8 @@ struct Options {
   std::string cipher = "auto";    // auto, aes-256-gcm, chacha20-poly1305
 
   std::string log_level = "warning";  // off, error, warning, info, debug
+
+  bool deterministic = false;  // allreduce: only algorithms in site order
 };
 
 }  // namespace isthmus

@@ -74,7 +74,7 @@ TEST(BenchOptions, RefusesWithTheReason) {
     return line.text;
   };
   EXPECT_THAT(text({}), HasSubstr("case is required"));
-  EXPECT_THAT(text({"alltoall"}), HasSubstr("allreduce, broadcast"));
+  EXPECT_THAT(text({"alltosome"}), HasSubstr("allreduce, broadcast"));
   EXPECT_THAT(text({"allreduce", "--dtype", "fp8"}), HasSubstr("bf16"));
   EXPECT_THAT(text({"allreduce", "--op", "mean"}), HasSubstr("avg"));
   EXPECT_THAT(text({"allreduce", "--size", "big"}), HasSubstr("MiB"));

@@ -49,8 +49,9 @@ TEST(Simulation, ABarrierIsOneTrip) {
 TEST(Simulation, AnAllGatherTakesItsBytes) {
   const SiteMap sites({0, 1, 2});
   const Network network = uniform_network(3, 1, {"", 1, 1'000'000, 1'000'000}, {10'000});
+  const std::vector<std::size_t> block_bytes(3, 1'000'000);
   const auto result =
-      simulate_schedules(network, sites, [&](int rank) { return build_all_gather(sites, {rank, 1'000'000, 65536}); });
+      simulate_schedules(network, sites, [&](int rank) { return build_all_gather(sites, {rank, block_bytes, 65536}); });
   ASSERT_TRUE(result.ok()) << result.status().to_string();
   EXPECT_NEAR(result->seconds, 2.01, 0.05);
 }
