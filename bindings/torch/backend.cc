@@ -133,9 +133,14 @@ ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::started_collective(const Isthm
   return started(work);
 }
 
+ProcessGroupIsthmus::WorkPtr ProcessGroupIsthmus::launch_nothing(WorkIsthmus::Call call) {
+  return started_collective(c10::make_intrusive<WorkIsthmus>(communicator_, std::move(call)));
+}
+
 isthmus_call_options ProcessGroupIsthmus::call_options(std::chrono::milliseconds timeout) const {
   isthmus_call_options options = ISTHMUS_INIT(isthmus_call_options);
   options.timeout_ms = timeout.count() > 0 ? timeout.count() : timeout_ms_.load();
+  options.priority = options_->priority;
   return options;
 }
 

@@ -95,10 +95,17 @@ class ProcessGroupIsthmus final : public c10d::Backend {
   WorkPtr broadcast(Tensors& tensors, const c10d::BroadcastOptions& opts) override;
   WorkPtr allreduce(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
   WorkPtr allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& opts) override;
+  WorkPtr reduce(Tensors& tensors, const c10d::ReduceOptions& opts) override;
   WorkPtr allgather(TensorLists& outputs, Tensors& inputs, const c10d::AllgatherOptions& opts) override;
   WorkPtr _allgather_base(at::Tensor& output, at::Tensor& input, const c10d::AllgatherOptions& opts) override;
   WorkPtr allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
                                           const c10d::AllgatherOptions& opts) override;
+  WorkPtr allgather_coalesced(TensorLists& outputs, Tensors& inputs, const c10d::AllgatherOptions& opts) override;
+  WorkPtr gather(TensorLists& outputs, Tensors& inputs, const c10d::GatherOptions& opts) override;
+  WorkPtr scatter(Tensors& outputs, TensorLists& inputs, const c10d::ScatterOptions& opts) override;
+  WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& opts) override;
+  WorkPtr alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_split_sizes,
+                        std::vector<int64_t>& input_split_sizes, const c10d::AllToAllOptions& opts) override;
   WorkPtr reduce_scatter(Tensors& outputs, TensorLists& inputs, const c10d::ReduceScatterOptions& opts) override;
   WorkPtr _reduce_scatter_base(at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& opts) override;
   WorkPtr reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
@@ -106,21 +113,25 @@ class ProcessGroupIsthmus final : public c10d::Backend {
   WorkPtr barrier(const c10d::BarrierOptions& opts) override;
   WorkPtr send(Tensors& tensors, int destination, int tag) override;
   WorkPtr recv(Tensors& tensors, int source, int tag) override;
-
-  // Not supported: each throws NotImplementedError, which names the operation and what there is.
-  WorkPtr allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
-  WorkPtr reduce(Tensors& tensors, const c10d::ReduceOptions& opts) override;
-  WorkPtr allgather_coalesced(TensorLists& outputs, Tensors& inputs, const c10d::AllgatherOptions& opts) override;
-  WorkPtr gather(TensorLists& outputs, Tensors& inputs, const c10d::GatherOptions& opts) override;
-  WorkPtr scatter(Tensors& outputs, TensorLists& inputs, const c10d::ScatterOptions& opts) override;
-  WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& opts) override;
-  WorkPtr alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_split_sizes,
-                        std::vector<int64_t>& input_split_sizes, const c10d::AllToAllOptions& opts) override;
   WorkPtr recvAnysource(Tensors& tensors, int tag) override;
+
+  // A barrier that has ended when it returns; its error names the ranks that did not come.
   void monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) override;
+
+  // Not supported: throws NotImplementedError.
+  WorkPtr allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
 
  private:
   using IsthmusWorkPtr = c10::intrusive_ptr<WorkIsthmus>;
+  using Buffers = std::vector<isthmus_buffer>;
+  struct ReductionCalls {  // the same operation for one buffer and for several
+    decltype(&isthmus_allreduce) single;
+    decltype(&isthmus_allreduce_coalesced) coalesced;
+  };
+  struct Blocks {
+    at::Tensor flat;
+    std::vector<std::size_t> counts;  // elements, by rank
+  };
 
   WorkIsthmus::Call new_call(const char* operation, const char* title, c10d::OpType type) const;
   // Seals a work whose operations are started.
@@ -128,12 +139,24 @@ class ProcessGroupIsthmus final : public c10d::Backend {
   WorkPtr started_collective(const IsthmusWorkPtr& work);
   isthmus_call_options call_options(std::chrono::milliseconds timeout) const;
 
-  WorkPtr reduce_all(WorkIsthmus::Call call, const Tensors& tensors, const c10d::ReduceOp& op,
-                     std::chrono::milliseconds timeout);
+  // A work over the operation that action(isthmus_communicator*, isthmus_work**) starts.
+  template <typename Action>
+  WorkPtr launch(WorkIsthmus::Call call, Action action) {
+    auto work = c10::make_intrusive<WorkIsthmus>(communicator_, std::move(call));
+    WorkIsthmus::start(work, action);
+    return started_collective(work);
+  }
+  // A work that is done: a coalesced call without tensors.
+  WorkPtr launch_nothing(WorkIsthmus::Call call);
+
   WorkPtr gather_all(WorkIsthmus::Call call, const Tensors& outputs, const Tensors& inputs,
                      std::chrono::milliseconds timeout);
   WorkPtr reduce_scatter_all(WorkIsthmus::Call call, const Tensors& outputs, const Tensors& inputs,
                              const c10d::ReduceOp& op, std::chrono::milliseconds timeout);
+  WorkPtr receive(WorkIsthmus::Call call, const Tensors& tensors, int source, int tag);
+  WorkPtr exchange_all(WorkIsthmus::Call call, const Blocks& to, const Blocks& from, std::chrono::milliseconds timeout);
+  WorkPtr launch_reductions(WorkIsthmus::Call call, const Buffers& buffers, const Tensors& tensors,
+                            const c10d::ReduceOp& op, std::chrono::milliseconds timeout, ReductionCalls calls);
 
   c10::intrusive_ptr<GroupOptions> child_options(const BackendOptionsPtr& options, const std::vector<int>& ranks) const;
 

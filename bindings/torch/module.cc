@@ -1,4 +1,4 @@
-// isthmus._C, the extension module. The Python package imports it when the first group is made.
+// The extension module, isthmus._torch_2_13 for torch 2.13. The Python package imports it when the first group is made.
 #include <isthmus/isthmus.h>
 #include <pybind11/chrono.h>
 #include <torch/csrc/utils/pybind.h>
@@ -49,7 +49,7 @@ py::dict counters() {
 
 py::tuple options_state(const GroupOptions& options) {
   return py::make_tuple(options.timeout, options.connect_timeout, options.group_name, options.group_desc,
-                        options.global_ranks_in_group);
+                        options.global_ranks_in_group, options.priority);
 }
 
 c10::intrusive_ptr<GroupOptions> options_from_state(const py::tuple& state) {
@@ -57,6 +57,7 @@ c10::intrusive_ptr<GroupOptions> options_from_state(const py::tuple& state) {
   options->group_name = state[2].cast<std::string>();
   options->group_desc = state[3].cast<std::string>();
   options->global_ranks_in_group = state[4].cast<std::vector<uint64_t>>();
+  options->priority = state[5].cast<int>();
   return options;
 }
 
@@ -67,16 +68,22 @@ void bind_options(const py::module_& module) {
       "timeout: limit of an operation without progress; torch's `timeout` argument replaces it, unless that is left\n"
       "at torch's default.\n"
       "connect_timeout: limit of the group's construction; zero: ISTHMUS_CONNECT_TIMEOUT_MS, or `timeout` where that\n"
-      "is shorter.")
-      .def(py::init([](Millis timeout, Millis connect_timeout) {
-             return c10::make_intrusive<GroupOptions>(timeout, connect_timeout);
+      "is shorter.\n"
+      "priority: of operations of several groups that may send, those of higher priority go first.")
+      .def(py::init([](Millis timeout, Millis connect_timeout, int priority) {
+             auto options = c10::make_intrusive<GroupOptions>(timeout, connect_timeout);
+             options->priority = priority;
+             return options;
            }),
-           py::arg("timeout") = Millis(kBackendDefaultTimeout), py::arg("connect_timeout") = Millis(0))
+           py::arg("timeout") = Millis(kBackendDefaultTimeout), py::arg("connect_timeout") = Millis(0),
+           py::arg("priority") = 0)
+      .def_readwrite("priority", &GroupOptions::priority)
       .def_readwrite("connect_timeout", &GroupOptions::connect_timeout)
       .def("__copy__", [](const GroupOptions& self) { return c10::make_intrusive<GroupOptions>(self); })
       .def("__deepcopy__",
            [](const GroupOptions& self, const py::dict&) { return c10::make_intrusive<GroupOptions>(self); })
-      .def(py::pickle(&options_state, &options_from_state));
+      .def(py::pickle(&options_state, &options_from_state))
+      .attr("__module__") = "isthmus";  // so that a pickle does not name the version of torch
 }
 
 void bind_process_group(const py::module_& module) {
@@ -99,7 +106,7 @@ void bind_process_group(const py::module_& module) {
       .def("site_names", &Pg::site_names, py::call_guard<py::gil_scoped_release>(), "Site of every rank of the group.");
 }
 
-PYBIND11_MODULE(_C, module) {
+PYBIND11_MODULE(ISTHMUS_TORCH_MODULE, module) {
   py::module_::import("torch.distributed");  // the base classes
   bind_options(module);
   bind_process_group(module);

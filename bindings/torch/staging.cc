@@ -15,6 +15,12 @@ at::Tensor new_contiguous(const at::Tensor& like, int64_t count) {
   return at::empty({count}, like.options().requires_grad(false).memory_format(at::MemoryFormat::Contiguous));
 }
 
+int64_t total_count(const std::vector<at::Tensor>& tensors) {
+  int64_t total = 0;
+  for (const auto& tensor : tensors) total += tensor.numel();
+  return total;
+}
+
 // Autograd must not see these: buffers of a collective may require gradients, or be inference tensors.
 void copy_elements(const at::Tensor& from, const at::Tensor& to) {
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
@@ -54,25 +60,23 @@ at::Tensor Staging::update(const at::Tensor& tensor) {
 }
 
 at::Tensor Staging::read_list(const std::vector<at::Tensor>& tensors) {
-  const int64_t count = tensors.front().numel();
-  at::Tensor flat = keep(new_contiguous(tensors.front(), count * static_cast<int64_t>(tensors.size())));
+  at::Tensor flat = keep(new_contiguous(tensors.front(), total_count(tensors)));
   int64_t offset = 0;
   for (const auto& tensor : tensors) {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    flat.narrow(0, offset, count).view(tensor.sizes()).copy_(tensor);
-    offset += count;
+    flat.narrow(0, offset, tensor.numel()).view(tensor.sizes()).copy_(tensor);
+    offset += tensor.numel();
   }
   return flat;
 }
 
 at::Tensor Staging::write_list(const std::vector<at::Tensor>& tensors) {
-  const int64_t count = tensors.front().numel();
-  at::Tensor flat = keep(new_contiguous(tensors.front(), count * static_cast<int64_t>(tensors.size())));
+  at::Tensor flat = keep(new_contiguous(tensors.front(), total_count(tensors)));
   int64_t offset = 0;
   for (const auto& tensor : tensors) {
     at::assert_no_internal_overlap(tensor);
-    copies_.emplace_back(flat.narrow(0, offset, count), tensor);
-    offset += count;
+    copies_.emplace_back(flat.narrow(0, offset, tensor.numel()), tensor);
+    offset += tensor.numel();
   }
   return flat;
 }

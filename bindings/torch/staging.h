@@ -20,7 +20,7 @@ class Staging {
   // For both.
   at::Tensor update(const at::Tensor& tensor);
 
-  // One flat tensor with the elements of all.
+  // One flat tensor with the elements of all, which are of one type.
   at::Tensor read_list(const std::vector<at::Tensor>& tensors);
   at::Tensor write_list(const std::vector<at::Tensor>& tensors);
 

@@ -1,5 +1,6 @@
 #include "bindings/torch/types.h"
 
+#include <ATen/core/Tensor.h>
 #include <c10/util/Exception.h>
 
 #include <optional>
@@ -60,14 +61,15 @@ isthmus_dtype to_isthmus_dtype(at::ScalarType type, const char* operation) {
   return *dtype;
 }
 
-isthmus_op to_isthmus_op(const c10d::ReduceOp& op, at::ScalarType type, const char* operation) {
+Reduction::Reduction(const c10d::ReduceOp& op, at::ScalarType type, const char* operation)
+    : dtype_(to_isthmus_dtype(type, operation)) {
   const auto found = find_op(op);
-  TORCH_CHECK_NOT_IMPLEMENTED(found.has_value(), "isthmus: unsupported: ", operation, " with ", op_name(op), " of ",
-                              c10::toString(type), " tensors; supported operators: SUM, AVG, MIN, MAX, PRODUCT");
-  TORCH_CHECK_NOT_IMPLEMENTED(isthmus_supports_reduction(to_isthmus_dtype(type, operation), *found) == 1,
+  TORCH_CHECK_NOT_IMPLEMENTED(found.has_value() && isthmus_supports_reduction(dtype_, *found) == 1,
                               "isthmus: unsupported: ", operation, " with ", op_name(op), " of ", c10::toString(type),
                               " tensors");
-  return *found;
+  op_ = *found;
 }
+
+isthmus_call_options Reduction::set(isthmus_call_options options) const { return options; }
 
 }  // namespace isthmus::torch_binding

@@ -28,12 +28,15 @@ WorkIsthmus::WorkIsthmus(std::shared_ptr<Communicator> communicator, Call call)
       communicator_(std::move(communicator)),
       owner_(::getpid()),
       operation_(call.operation),
+      any_source_(call.any_source),
       source_rank_(call.source_rank),
       outputs_(std::move(call.outputs)),
       staging_(std::move(call.staging)),
       future_(new_future()) {}
 
 void WorkIsthmus::watch(const c10::intrusive_ptr<WorkIsthmus>& work, isthmus_work* handle) {
+  const std::shared_ptr<isthmus_work> owned(handle, isthmus_work_destroy);
+  if (work->any_source_) work->receive_ = owned;
   std::uint64_t none = 0;
   work->sequence_.compare_exchange_strong(none, isthmus_work_sequence(handle));
   ++work->open_count_;
@@ -45,7 +48,6 @@ void WorkIsthmus::watch(const c10::intrusive_ptr<WorkIsthmus>& work, isthmus_wor
   } else {
     on_complete(context.release(), status, isthmus_last_error());
   }
-  isthmus_work_destroy(handle);
 }
 
 void WorkIsthmus::on_complete(void* context, isthmus_status status, const char* message) noexcept {
@@ -53,12 +55,17 @@ void WorkIsthmus::on_complete(void* context, isthmus_status status, const char* 
   auto* completed = static_cast<CompletionContext*>(context);
   const auto communicator = completed->communicator;
   try {
+    completed->work->note_source();
     completed->work->operation_ended(status == ISTHMUS_OK ? nullptr : to_exception(status, message));
   } catch (const std::exception& error) {
     LOG(ERROR) << "isthmus: a callback of a future threw: " << error.what();
   }
   delete completed;
   communicator->ended();
+}
+
+void WorkIsthmus::note_source() {
+  if (receive_ != nullptr) source_rank_ = isthmus_work_source(receive_.get());
 }
 
 void WorkIsthmus::seal(const c10::intrusive_ptr<WorkIsthmus>& work) { work->operation_ended(nullptr); }
@@ -127,7 +134,10 @@ std::vector<at::Tensor> WorkIsthmus::result() {
   return outputs_;
 }
 
-int WorkIsthmus::sourceRank() const { return source_rank_ >= 0 ? source_rank_ : Work::sourceRank(); }
+int WorkIsthmus::sourceRank() const {
+  const int source = source_rank_;
+  return source >= 0 ? source : Work::sourceRank();
+}
 
 std::uint64_t WorkIsthmus::getSequencenumber() const { return sequence_; }
 

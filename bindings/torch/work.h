@@ -22,13 +22,14 @@ class WorkIsthmus final : public c10d::Work {
  public:
   struct Call {
     const char* operation;  // "allreduce"; lives for ever
-    const char* title;      // for the profiler: "isthmus:allreduce"; lives for ever
+    const char* title;      // for the profiler, named as torch names it: "isthmus:all_reduce"; lives for ever
     c10d::OpType type;
     int rank;                         // of this process in the group
     std::vector<at::Tensor> inputs;   // for the profiler
     std::vector<at::Tensor> outputs;  // result(), and the value of the future
     Staging staging;
-    int source_rank = -1;  // recv: who sends
+    int source_rank = -1;     // recv: who sends
+    bool any_source = false;  // recv: known once it is completed
   };
 
   WorkIsthmus(std::shared_ptr<Communicator> communicator, Call call);
@@ -56,13 +57,16 @@ class WorkIsthmus final : public c10d::Work {
  private:
   static void watch(const c10::intrusive_ptr<WorkIsthmus>& work, isthmus_work* handle);
   static void on_complete(void* context, isthmus_status status, const char* message) noexcept;
+  void note_source();
   void operation_ended(std::exception_ptr error);
   void complete();
 
   const std::shared_ptr<Communicator> communicator_;
   const pid_t owner_;
   const char* const operation_;
-  const int source_rank_;
+  const bool any_source_;
+  std::atomic<int> source_rank_;
+  std::shared_ptr<isthmus_work> receive_;  // any_source: what knows the source
   std::vector<at::Tensor> outputs_;
   Staging staging_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;

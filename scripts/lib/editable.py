@@ -29,7 +29,7 @@ def link(path: pathlib.Path, target: pathlib.Path) -> None:
 
 
 def extension(build: pathlib.Path) -> pathlib.Path | None:
-    return next((path for path in (build / "python/isthmus").glob("_C.*.so") if path.exists()), None)
+    return next((path for path in (build / "python/isthmus").glob("_torch_*.so") if path.exists()), None)
 
 
 def link_programs(build: pathlib.Path) -> None:
@@ -77,7 +77,7 @@ def main() -> None:
     build = pathlib.Path(sys.argv[1]).resolve()
     write_distribution(build, pathlib.Path(site.getsitepackages()[0]))
     built = extension(build)
-    print(f"    isthmus._C: {built.relative_to(ROOT) if built else 'not built'}")
+    print(f"    extension module: {built.relative_to(ROOT) if built else 'not built'}")
     link_programs(build)
 
 

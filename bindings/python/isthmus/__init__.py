@@ -1,13 +1,17 @@
 """Isthmus: collectives for one model trained across several sites.
 
-Importing it, or installing it, makes "isthmus" a backend of torch.distributed for CPU tensors::
+Importing it, or installing it, makes "isthmus" a backend of torch.distributed, for CPU tensors as yet::
 
     import torch.distributed as dist
 
     dist.init_process_group("isthmus")
 
 Options of the whole process are ISTHMUS_* variables (``python -m isthmus.info`` lists them); those of one group are
-``isthmus.Options``, given as ``pg_options``.
+``isthmus.Options``, given as ``pg_options``; in a mesh, per dimension::
+
+    across = isthmus.Options(timeout=datetime.timedelta(minutes=10))
+    init_device_mesh("cpu", (sites, ranks), mesh_dim_names=("site", "shard"),
+                     backend_override={"site": ("isthmus", across)})
 
 Errors of an operation are raised by its call, or by its Work or future:
 

@@ -106,6 +106,30 @@ def test_send_recv_of_all_types(world):
     world.run(send_recv_all_types)
 
 
+def receive_from_anyone(rank, size):
+    """Everybody else sends to rank 0, twice; what came says from whom it is."""
+    if rank != 0:
+        for turn in range(2):
+            dist.send(torch.full((5,), 10.0 * rank + turn), 0, tag=7)
+        return
+    seen = []
+    for _ in range(size - 1):
+        tensor = torch.zeros(5)
+        source = dist.recv(tensor, tag=7)
+        seen.append((source, tensor[0].item()))
+        work = dist.irecv(tensor, tag=7)
+        work.wait()
+        seen.append((work._source_rank(), tensor[-1].item()))
+    assert sorted(value for _, value in seen) == sorted(
+        10.0 * peer + turn for peer in range(1, size) for turn in (0, 1)
+    )
+    assert all(source == int(value) // 10 for source, value in seen), seen
+
+
+def test_receive_from_any_source(world):
+    world.run(receive_from_anyone)
+
+
 def tags_match_out_of_order(rank, size):
     if rank == 0:
         works = [dist.isend(torch.full((3,), float(tag)), 1, tag=tag) for tag in (1, 2, 1)]

@@ -113,6 +113,12 @@ def test_parameters_and_inference_tensors(three_sites):
     three_sites.run(gradients)
 
 
+def reduce_complex_max(backend, tensor):
+    options = dist.ReduceOptions()
+    options.reduceOp, options.rootRank = ReduceOp.MAX, 0
+    backend.reduce([tensor.to(torch.complex64)], options)
+
+
 def refusals(rank, size):
     backend = dist.group.WORLD._get_backend(torch.device("cpu"))
     sequence = backend._get_sequence_number_for_group()
@@ -122,28 +128,24 @@ def refusals(rank, size):
         with pytest.raises(error, match=pattern):
             call(*arguments, **options)
 
-    refused(NotImplementedError, "does not have reduce;.*allreduce", dist.reduce, ones, 0)
-    refused(NotImplementedError, "does not have gather", dist.gather, ones, [ones] * size if rank == 0 else None)
-    refused(NotImplementedError, "does not have scatter", dist.scatter, ones, [ones] * size if rank == 0 else None)
-    refused(NotImplementedError, "does not have alltoall", dist.all_to_all, [ones] * size, [ones] * size)
-    refused(NotImplementedError, "does not have alltoall_base", dist.all_to_all_single, ones, ones)
-    refused(NotImplementedError, "does not have recvAnysource", dist.recv, ones)
     refused(NotImplementedError, "layout Sparse", dist.all_reduce, torch.eye(2).to_sparse())
     for op in (ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR):
         name = str(op).split(".")[-1]
-        refused(NotImplementedError, f"allreduce with {name} of Int", dist.all_reduce, ones.int(), op)
-    scaled = dist._make_nccl_premul_sum(0.5)
-    refused(NotImplementedError, "allreduce with PREMUL_SUM of Float", dist.all_reduce, ones, scaled)
+        refused(NotImplementedError, f"allreduce with {name} of Float", dist.all_reduce, ones, op)
+    refused(NotImplementedError, "reduce .*ComplexFloat", reduce_complex_max, backend, ones)
     refused(NotImplementedError, "allreduce with AVG of Bool", dist.all_reduce, ones.bool(), ReduceOp.AVG)
     refused(
         NotImplementedError, "_reduce_scatter_base with BXOR", dist.reduce_scatter_tensor, ones[:2], ones, ReduceOp.BXOR
     )
-    refused(NotImplementedError, "allreduce .*ComplexFloat", backend.allreduce, [ones.to(torch.complex64)])
     refused(NotImplementedError, "allreduce .*Float8", dist.all_reduce, ones.to(torch.float8_e4m3fn))
     refused(NotImplementedError, "send of UInt16", dist.send, ones.to(torch.uint16), (rank + 1) % size)
     refused(NotImplementedError, "on meta", backend.allreduce, [torch.ones(2, device="meta")])
     refused(ValueError, "takes one tensor", backend.allreduce, [ones, ones])
-    refused(ValueError, "tensor 1 of the list has 3", backend.allgather, [[ones[:2], ones[:3], ones[:2]]], [ones[:2]])
+    wrong = [ones[: 3 if peer == rank else 2] for peer in range(size)]
+    refused(ValueError, f"tensor {rank} of the list has 3", backend.allgather, [wrong], [ones[:2]])
+    if rank == 0:
+        refused(ValueError, "tensor 1 of the list has 3", dist.scatter, ones[:2], [ones[:2], ones[:3], ones[:2]])
+    refused(ValueError, "add up to 5", dist.all_to_all_single, ones, ones, None, [1, 2, 2])
     refused(ValueError, "5 elements against", backend._allgather_base, torch.ones(5), ones[:2])
     refused(ValueError, "output of Double, input of Float", backend._allgather_base, ones.double(), ones[:2])
     refused(RuntimeError, "more than one element", dist.all_reduce, torch.ones(1).expand(4))

@@ -18,6 +18,8 @@ def values(dtype, rank, count, seed=0):
     generator = torch.Generator().manual_seed(1000 * seed + rank)
     if dtype == torch.bool:
         return torch.randint(0, 2, (count,), generator=generator).to(torch.bool)
+    if dtype.is_complex:
+        return torch.randn(count, generator=generator, dtype=torch.complex128).to(dtype)
     if dtype.is_floating_point:
         return torch.randn(count, generator=generator, dtype=torch.float64).to(dtype)
     low = 0 if dtype == torch.uint8 else -5
