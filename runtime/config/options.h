@@ -24,7 +24,7 @@ struct Options {
   std::string transport = "auto";  // auto, libfabric, ucx
   std::string ucx_tls = "auto";
   std::string ucx_devices = "auto";
-  std::string algorithm = "auto";  // allreduce between sites: auto, exchange, direct, ring, tree
+  std::string algorithm = "auto";   // allreduce between sites: auto, exchange, direct, ring, tree
   std::string all_to_all = "auto";  // auto, pairwise, staged
   std::string sites_file;           // TOML file of sites and links; empty: measured
   std::int64_t measure_ms = 1500;   // limit for measuring the lines when a communicator is made; 0: not measured
