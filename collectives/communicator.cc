@@ -7,6 +7,7 @@
 #include "collectives/local/site_tier.h"
 #include "collectives/network_agreement.h"
 #include "collectives/schedule/point_to_point.h"
+#include "collectives/schedule/premultiply.h"
 
 namespace isthmus {
 namespace {
@@ -240,6 +241,7 @@ void Communicator::submit(const Launch& launch, const OperationKey& key, std::st
   request.element_bytes = dtype_size_bytes(launch.descriptor.type);
   request.priority = options.priority;
   add_matching(launch, work, &request);
+  request.factor = options.premul_factor.value_or(1);
   request.timeout = options.timeout > Duration::zero() ? options.timeout : options_.timeout;
   request.on_done = [unpack = launch.unpack, on_done = std::move(on_done)](const Status& status) {
     if (unpack && status.ok()) unpack();
@@ -253,18 +255,35 @@ void Communicator::submit(const Launch& launch, const OperationKey& key, std::st
   runtime_->submit(table_.id, std::move(request));
 }
 
-Communicator::WorkResult Communicator::launch(const Result<Launch>& launch, const CallOptions& options) {
-  ISTHMUS_RETURN_IF_ERROR(launch.status());
+// A factor that is missing, or would not be used, is refused: no sum is ever taken unscaled in silence.
+Status Communicator::apply_factor(Launch* launch, const CallOptions& options) {
+  const bool scales = launch->descriptor.op == ReduceOp::kPremulSum;
+  if (scales && !options.premul_factor)
+    return invalid_argument("{}: premul_sum needs premul_factor, this rank's own", launch->words);
+  if (!scales && options.premul_factor)
+    return invalid_argument("{}: premul_factor goes with premul_sum, not with {}", launch->words,
+                            reduce_op_name(launch->descriptor.op));
+  if (!scales) return Status();
+  const bool is_allreduce = launch->descriptor.kind == OperationKind::kAllreduce;
+  launch->schedule = std::make_shared<Schedule>(
+      premultiply(*launch->schedule, is_allreduce ? Products::kInOutput : Products::kInScratch));
+  return Status();
+}
+
+Communicator::WorkResult Communicator::launch(Result<Launch> prepared, const CallOptions& options) {
+  ISTHMUS_ASSIGN_OR_RETURN(Launch launch, std::move(prepared));
+  ISTHMUS_RETURN_IF_ERROR(apply_factor(&launch, options));
   std::lock_guard lock(order_mutex_);
-  const OperationKey key = next_key(*launch);
-  std::string what = describe(*launch, key);
+  const OperationKey key = next_key(launch);
+  std::string what = describe(launch, key);
   std::shared_ptr<Work> work = make_work(key.sequence, what);
-  submit(*launch, key, std::move(what), options, work, [work](const Status& status) { work->finish(status); });
+  submit(launch, key, std::move(what), options, work, [work](const Status& status) { work->finish(status); });
   return work;
 }
 
-Communicator::WorkResult Communicator::launch_together(const std::string& words, const std::vector<Launch>& launches,
+Communicator::WorkResult Communicator::launch_together(const std::string& words, std::vector<Launch> launches,
                                                        const CallOptions& options) {
+  for (Launch& launch : launches) ISTHMUS_RETURN_IF_ERROR(apply_factor(&launch, options));
   std::lock_guard lock(order_mutex_);
   std::vector<OperationKey> keys;
   for (const Launch& launch : launches) keys.push_back(next_key(launch));

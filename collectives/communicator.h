@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ struct CallOptions {
   Duration timeout{};     // 0: the communicator's
   std::uint32_t tag = 0;  // send, receive
   int priority = 0;       // a hint: of several operations that may send, those of higher priority go first
+  // kPremulSum, and only there: what this rank's input is multiplied by. Each rank has its own.
+  std::optional<double> premul_factor = std::nullopt;
 };
 
 // Tags below this are the caller's.
@@ -162,8 +165,9 @@ class Communicator {
   WorkResult coalesced(const char* words, std::span<const BufferPair> buffers, Packing packing,
                        const PrepareBuffer& prepare, const CallOptions& options);
 
-  WorkResult launch(const Result<Launch>& launch, const CallOptions& options);
-  WorkResult launch_together(const std::string& words, const std::vector<Launch>& launches, const CallOptions& options);
+  static Status apply_factor(Launch* launch, const CallOptions& options);
+  WorkResult launch(Result<Launch> prepared, const CallOptions& options);
+  WorkResult launch_together(const std::string& words, std::vector<Launch> launches, const CallOptions& options);
   OperationKey next_key(const Launch& launch);
   std::string describe(const Launch& launch, const OperationKey& key) const;
   std::shared_ptr<Work> make_work(std::uint64_t sequence, const std::string& what);

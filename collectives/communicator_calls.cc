@@ -4,7 +4,7 @@
 #include "collectives/schedule/allreduce.h"
 #include "collectives/schedule/reduce.h"
 #include "collectives/schedule/reduce_scatter.h"
-#include "runtime/device/reduce.h"
+#include "runtime/device/reducible.h"
 
 namespace isthmus {
 

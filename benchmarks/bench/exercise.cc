@@ -68,15 +68,17 @@ Status Exercise::issue_ping_pong(Call& call) {
 
 Status Exercise::issue(Call& call) {
   const CallOptions limits{options_.timeout, 0};
+  CallOptions reducing = limits;
+  if (options_.op == ReduceOp::kPremulSum) reducing.premul_factor = Pattern::factor(world_->rank());
   const std::size_t count = options_.count;
   const DataType type = options_.dtype;
   const int rank = world_->rank(), size = world_->size();
   void* const output = call.output.data();
   const void* const input = call.input.data();
   switch (options_.run_case) {
-    case Case::kAllreduce: return keep(call, world_->allreduce(input, output, count, type, options_.op, limits));
+    case Case::kAllreduce: return keep(call, world_->allreduce(input, output, count, type, options_.op, reducing));
     case Case::kReduceScatter:
-      return keep(call, world_->reduce_scatter(input, output, count, type, options_.op, limits));
+      return keep(call, world_->reduce_scatter(input, output, count, type, options_.op, reducing));
     case Case::kAllGather: return keep(call, world_->all_gather(input, output, count, type, limits));
     case Case::kBroadcast: return keep(call, world_->broadcast(output, count, type, 0, limits));
     case Case::kReduce: return keep(call, world_->reduce(input, output, count, type, options_.op, 0, limits));

@@ -95,7 +95,7 @@ void add_options(CLI::App& app, Texts* texts, BenchOptions* options) {
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   app.add_option("--dtype", texts->dtype, "element type, as isthmus info names it")->capture_default_str();
-  app.add_option("--op", texts->op, "sum, avg, min, max or product")->capture_default_str();
+  app.add_option("--op", texts->op, "operator, as isthmus info names it: sum, avg, min...")->capture_default_str();
   app.add_option("--together,--count-together", options->together, "calls of an iteration, issued at once")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();

@@ -1,6 +1,7 @@
 #include "benchmarks/bench/pattern.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "runtime/device/half.h"
@@ -11,13 +12,19 @@ namespace {
 // Every integer from 0 to this has an encoding of its own in the type, with its sign bit clear.
 std::int64_t largest_exact(DataType type) {
   switch (type) {
+    case DataType::kComplex128:
     case DataType::kFloat64:
     case DataType::kInt64: return std::int64_t{1} << 53;
+    case DataType::kComplex64:
     case DataType::kFloat32: return std::int64_t{1} << 24;
     case DataType::kInt32: return 0x7fff'ffff;
     case DataType::kInt16: return 0x7fff;
     case DataType::kFloat16: return 2048;
     case DataType::kBFloat16: return 256;
+    case DataType::kFloat8E4M3FN:  // moved, so any byte without its sign bit will do
+    case DataType::kFloat8E5M2:
+    case DataType::kFloat8E4M3FNUZ:
+    case DataType::kFloat8E5M2FNUZ:
     case DataType::kUInt8:
     case DataType::kInt8: return 127;
     case DataType::kBool: return 1;
@@ -36,9 +43,15 @@ void encode(DataType type, std::int64_t value, std::byte* to) {
     case DataType::kFloat64: return put(static_cast<double>(value), to);
     case DataType::kFloat16: return put(fp16_from_float(static_cast<float>(value)), to);
     case DataType::kBFloat16: return put(bf16_from_float(static_cast<float>(value)), to);
+    case DataType::kFloat8E4M3FN:
+    case DataType::kFloat8E5M2:
+    case DataType::kFloat8E4M3FNUZ:
+    case DataType::kFloat8E5M2FNUZ:
     case DataType::kInt8:
     case DataType::kUInt8:
     case DataType::kBool: return put(static_cast<std::uint8_t>(value), to);
+    case DataType::kComplex64: return put(std::array{static_cast<float>(value), 0.0f}, to);
+    case DataType::kComplex128: return put(std::array{static_cast<double>(value), 0.0}, to);
     case DataType::kInt16: return put(static_cast<std::int16_t>(value), to);
     case DataType::kInt32: return put(static_cast<std::int32_t>(value), to);
     case DataType::kInt64: return put(value, to);
@@ -81,7 +94,7 @@ void for_each_piece(std::size_t buffer_bytes, std::size_t element_bytes, std::si
 
 Result<Pattern> Pattern::create(DataType type, ReduceOp op, int ranks) {
   constexpr std::int64_t kMaxValues = 1024;
-  const std::int64_t limit = largest_exact(type);
+  const std::int64_t limit = largest_exact(type) / (op == ReduceOp::kPremulSum ? 2 : 1);  // the largest factor
   if (type == DataType::kBool) return Pattern(type, op, ranks, 2);
   if (ranks > limit)
     return unsupported("{} cannot hold the exact sum of {} ranks, so results cannot be checked: choose a wider type",
@@ -90,10 +103,10 @@ Result<Pattern> Pattern::create(DataType type, ReduceOp op, int ranks) {
 }
 
 // Sums: any addends. Averages: one mean, with deviations that cancel. Products: 2 from at most one rank, so that 1 and
-// 2 occur. Bool: OR (sum, max) of at most one true, AND (min, product) of at most one false.
+// 2 occur. Bool: OR (sum, max, bor) and XOR of at most one true, AND (min, product, band) of at most one false.
 std::int64_t Pattern::value(int rank, std::uint64_t noise) const {
   const bool is_marked = noise % 2 == 1 && rank == static_cast<int>(noise / 2 % static_cast<std::uint64_t>(ranks_));
-  const bool is_and = op_ == ReduceOp::kMin || op_ == ReduceOp::kProduct;
+  const bool is_and = op_ == ReduceOp::kMin || op_ == ReduceOp::kProduct || op_ == ReduceOp::kBitAnd;
   if (type_ == DataType::kBool) return is_marked != is_and ? 1 : 0;
   if (op_ == ReduceOp::kProduct) return is_marked ? 2 : 1;
   const auto values = static_cast<std::uint64_t>(values_);
@@ -104,10 +117,15 @@ std::int64_t Pattern::value(int rank, std::uint64_t noise) const {
 }
 
 std::int64_t Pattern::reduced_value(std::uint64_t noise) const {
-  std::int64_t sum = 0, product = 1, low = value(0, noise), high = low;
+  std::int64_t sum = 0, scaled_sum = 0, product = 1, low = value(0, noise), high = low;
+  std::int64_t all_bits = low, any_bit = 0, odd_bits = 0;
   for (int rank = 0; rank < ranks_; ++rank) {
     const std::int64_t one = value(rank, noise);
+    all_bits &= one;
+    any_bit |= one;
+    odd_bits ^= one;
     sum += one;
+    scaled_sum += one * static_cast<std::int64_t>(factor(rank));
     product *= one;
     low = std::min(low, one);
     high = std::max(high, one);
@@ -118,6 +136,10 @@ std::int64_t Pattern::reduced_value(std::uint64_t noise) const {
     case ReduceOp::kMin: return low;
     case ReduceOp::kMax: return high;
     case ReduceOp::kProduct: return product;
+    case ReduceOp::kBitAnd: return all_bits;
+    case ReduceOp::kBitOr: return any_bit;
+    case ReduceOp::kBitXor: return odd_bits;
+    case ReduceOp::kPremulSum: return scaled_sum;
   }
   return 0;
 }

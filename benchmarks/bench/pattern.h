@@ -25,6 +25,9 @@ class Pattern {
   // unsupported: the type is too narrow for an exact result over so many ranks.
   static Result<Pattern> create(DataType type, ReduceOp op, int ranks);
 
+  // What `rank` passes as its factor of a kPremulSum: 1, 2, 1, 2...
+  static double factor(int rank) { return 1 + rank % 2; }
+
   // One period of elements, encoded.
   std::vector<std::byte> of_rank(int rank, std::uint64_t seed) const;
   std::vector<std::byte> reduced(std::uint64_t seed) const;

@@ -5,7 +5,7 @@
 #include "bindings/c/handles.h"
 #include "isthmus/version.h"
 #include "runtime/base/log.h"
-#include "runtime/device/reduce.h"
+#include "runtime/device/reducible.h"
 #include "runtime/transport/factory.h"
 
 const char* isthmus_version(void) { return ISTHMUS_VERSION_STRING; }

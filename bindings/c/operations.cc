@@ -26,6 +26,7 @@ isthmus::Result<isthmus::CallOptions> isthmus::c_api::call_options(const isthmus
   result.timeout = std::chrono::milliseconds(options.timeout_ms);
   result.tag = options.tag;
   result.priority = options.priority;
+  if (options.premul_factor != nullptr) result.premul_factor = *options.premul_factor;
   return result;
 }
 

@@ -11,7 +11,7 @@ constexpr std::size_t kScratchAlignmentBytes = 64;
 
 ScheduleBuilder::ScheduleBuilder(DataType type, ReduceOp op) {
   schedule_.type = type;
-  schedule_.op = op == ReduceOp::kAvg ? ReduceOp::kSum : op;
+  schedule_.op = combining_op(op);
 }
 
 void ScheduleBuilder::reserve(std::size_t steps, std::size_t operands, std::size_t dependencies) {

@@ -38,7 +38,7 @@ struct Finish {
 
 class ScheduleBuilder {
  public:
-  // AVG becomes the SUM that it is: the divisor is in the steps.
+  // AVG becomes the SUM that it is: the divisor is in the steps. So does PREMUL_SUM (premultiply.h).
   ScheduleBuilder(DataType type, ReduceOp op);
 
   void reserve(std::size_t steps, std::size_t operands, std::size_t dependencies);

@@ -57,15 +57,19 @@ struct MaxFloats {
   }
 };
 
-// Calls use(combine) with the operator on floating-point numbers.
+// Calls use(combine) with the operator on floating-point numbers; nothing where there is none (check_reducible).
 template <typename Use>
 void with_float_combine(ReduceOp op, Use use) {
   switch (op) {
     case ReduceOp::kSum:
-    case ReduceOp::kAvg: return use(AddFloats());
+    case ReduceOp::kAvg:
+    case ReduceOp::kPremulSum: return use(AddFloats());
     case ReduceOp::kProduct: return use(MultiplyFloats());
     case ReduceOp::kMin: return use(MinFloats());
     case ReduceOp::kMax: return use(MaxFloats());
+    case ReduceOp::kBitAnd:
+    case ReduceOp::kBitOr:
+    case ReduceOp::kBitXor: return;
   }
 }
 

@@ -5,8 +5,10 @@
 // target[i] = finish(source_0[i] op source_1[i] op ... ), strictly in the order of the sources. fp16 and bf16 are
 // accumulated in fp32 and rounded once, to nearest even, into the target; fp32 in fp32, fp64 in fp64. Integers wrap in
 // their own type. A NaN result is the canonical quiet NaN of the type; MIN and MAX give NaN if any operand is NaN, and
-// order -0 below +0. bool: SUM and MAX are OR, MIN and PRODUCT are AND, and the byte stored is 0 or 1. The calling
-// thread's rounding state does not matter: kernels set the default one (nearest even, no flush to zero) and restore it.
+// order -0 below +0. bool: SUM and MAX are OR, MIN and PRODUCT are AND, and the byte stored is 0 or 1. Complex numbers
+// are reduced in the type of their parts: sums part by part, and the product of a+bi and c+di is (ac-bd) + (ad+bc)i,
+// each operation rounded. The calling thread's rounding state does not matter: kernels set the default one (nearest
+// even, no flush to zero) and restore it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +16,6 @@
 #include <span>
 
 #include "runtime/base/dtype.h"
-#include "runtime/base/status.h"
 
 namespace isthmus {
 
@@ -31,11 +32,9 @@ struct ReduceTarget {
   std::uint32_t divisor = 1;  // divides the result, in the type of accumulation; integers truncate toward zero
 };
 
-// `op` is kSum, kMin, kMax or kProduct (an AVG is a sum whose last target has a divisor). At least one source.
+// `op` passes check_reducible with the type, and is not kAvg, a sum whose last target has a divisor, nor kPremulSum, a
+// sum of what scale() made. At least one source.
 void reduce(DataType type, ReduceOp op, const ReduceTarget& target, std::span<const ReduceSource> sources,
             std::size_t count);
-
-// unsupported, naming both and what is supported, unless the pair may be reduced (AVG of bool may not).
-Status check_reducible(DataType type, ReduceOp op);
 
 }  // namespace isthmus

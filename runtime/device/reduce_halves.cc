@@ -3,6 +3,7 @@
 
 #include "runtime/device/float_combine.h"
 #include "runtime/device/half.h"
+#include "runtime/device/power_of_two.h"
 #include "runtime/device/reduce_kernels.h"
 
 namespace isthmus {
@@ -19,14 +20,6 @@ struct BFloat16 {
   static float load(std::uint16_t half) { return float_from_bf16(half); }
   static std::uint16_t store(float value) { return bf16_from_float(value); }
 };
-
-// 2^exponent. Multiplying by it is exact, or rounds once where the product is subnormal or too large, as ldexp does.
-float power_of_two(int exponent) {
-  constexpr int kBias = 127, kFractionBits = 23;
-  const int biased = exponent + kBias;
-  return biased > 0 ? std::bit_cast<float>(static_cast<std::uint32_t>(biased) << kFractionBits)
-                    : std::bit_cast<float>(std::uint32_t{1} << (kFractionBits - 1 + biased));
-}
 
 template <typename Half>
 void load_block(const ReduceSource& source, std::size_t begin, std::size_t n, float* __restrict to) {
@@ -64,10 +57,10 @@ void combine_blocks(Combine combine, float* __restrict sum, const float* __restr
 
 template <typename Half, typename Combine>
 void reduce_in_fp32(Combine combine, const ReduceTarget& target, std::span<const ReduceSource> sources,
-                    std::size_t count) {
+                    std::size_t first, std::size_t count) {
   alignas(64) float sum[kBlockCount];
   alignas(64) float addend[kBlockCount];
-  for (std::size_t begin = 0; begin < count; begin += kBlockCount) {
+  for (std::size_t begin = first; begin < count; begin += kBlockCount) {
     const std::size_t n = std::min(kBlockCount, count - begin);
     load_block<Half>(sources.front(), begin, n, sum);
     for (const ReduceSource& source : sources.subspan(1)) {
@@ -81,10 +74,10 @@ void reduce_in_fp32(Combine combine, const ReduceTarget& target, std::span<const
 }  // namespace
 
 void reduce_halves(DataType type, ReduceOp op, const ReduceTarget& target, std::span<const ReduceSource> sources,
-                   std::size_t count) {
+                   std::size_t first, std::size_t count) {
   with_float_combine(op, [&](auto combine) {
-    if (type == DataType::kFloat16) return reduce_in_fp32<Float16>(combine, target, sources, count);
-    reduce_in_fp32<BFloat16>(combine, target, sources, count);
+    if (type == DataType::kFloat16) return reduce_in_fp32<Float16>(combine, target, sources, first, count);
+    reduce_in_fp32<BFloat16>(combine, target, sources, first, count);
   });
 }
 

@@ -75,31 +75,59 @@ struct MaxIntegers {
   }
 };
 
+struct AndIntegers {
+  template <typename Integer>
+  Integer operator()(Integer a, Integer b) const {
+    return static_cast<Integer>(a & b);
+  }
+};
+struct OrIntegers {
+  template <typename Integer>
+  Integer operator()(Integer a, Integer b) const {
+    return static_cast<Integer>(a | b);
+  }
+};
+struct XorIntegers {
+  template <typename Integer>
+  Integer operator()(Integer a, Integer b) const {
+    return static_cast<Integer>(a ^ b);
+  }
+};
+
 template <typename Use>
 void with_integer_combine(ReduceOp op, Use use) {
   switch (op) {
     case ReduceOp::kSum:
-    case ReduceOp::kAvg: return use(AddIntegers());
+    case ReduceOp::kAvg:
+    case ReduceOp::kPremulSum: return use(AddIntegers());
     case ReduceOp::kProduct: return use(MultiplyIntegers());
     case ReduceOp::kMin: return use(MinIntegers());
     case ReduceOp::kMax: return use(MaxIntegers());
+    case ReduceOp::kBitAnd: return use(AndIntegers());
+    case ReduceOp::kBitOr: return use(OrIntegers());
+    case ReduceOp::kBitXor: return use(XorIntegers());
   }
 }
 
-// On 0 and 1, OR is the maximum and AND the minimum.
-void reduce_bools(ReduceOp op, const ReduceTarget& target, std::span<const ReduceSource> sources, std::size_t count) {
-  const bool is_or = op == ReduceOp::kSum || op == ReduceOp::kMax || op == ReduceOp::kAvg;
-  if (is_or) return reduce_in_blocks<BoolFormat>(MaxIntegers(), target, sources, count);
-  reduce_in_blocks<BoolFormat>(MinIntegers(), target, sources, count);
+// A sum of bools is OR and a product AND, which on 0 and 1 are the bits' own.
+ReduceOp bool_op(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum:
+    case ReduceOp::kAvg:
+    case ReduceOp::kMax: return ReduceOp::kBitOr;
+    case ReduceOp::kProduct:
+    case ReduceOp::kMin: return ReduceOp::kBitAnd;
+    default: return op;
+  }
 }
 
 }  // namespace
 
 void reduce_integers(DataType type, ReduceOp op, const ReduceTarget& target, std::span<const ReduceSource> sources,
                      std::size_t count) {
-  if (type == DataType::kBool) return reduce_bools(op, target, sources, count);
-  with_integer_combine(op, [&](auto combine) {
+  with_integer_combine(type == DataType::kBool ? bool_op(op) : op, [&](auto combine) {
     switch (type) {
+      case DataType::kBool: return reduce_in_blocks<BoolFormat>(combine, target, sources, count);
       case DataType::kInt8: return reduce_in_blocks<IntegerFormat<std::int8_t>>(combine, target, sources, count);
       case DataType::kUInt8: return reduce_in_blocks<IntegerFormat<std::uint8_t>>(combine, target, sources, count);
       case DataType::kInt16: return reduce_in_blocks<IntegerFormat<std::int16_t>>(combine, target, sources, count);

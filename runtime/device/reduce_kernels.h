@@ -13,8 +13,10 @@ namespace isthmus {
 void reduce_floats(DataType type, ReduceOp op, const ReduceTarget& target, std::span<const ReduceSource> sources,
                    std::size_t count);  // fp32, fp64
 void reduce_halves(DataType type, ReduceOp op, const ReduceTarget& target, std::span<const ReduceSource> sources,
-                   std::size_t count);  // fp16, bf16
+                   std::size_t first, std::size_t count);  // fp16, bf16; the elements from `first` to before `count`
 void reduce_integers(DataType type, ReduceOp op, const ReduceTarget& target, std::span<const ReduceSource> sources,
                      std::size_t count);  // integers, bool
+void multiply_complex(DataType type, const ReduceTarget& target, std::span<const ReduceSource> sources,
+                      std::size_t count);  // complex64, complex128; all but products are made of their parts
 
 }  // namespace isthmus

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/device/reduce.h"
+#include "runtime/device/scale.h"
 #include "runtime/engine/worker_pool.h"
 
 namespace isthmus {
@@ -122,11 +123,18 @@ void Operation::run_step(std::uint32_t index) {
       complete(index);
       break;
     }
-    case StepKind::kReduce: run_reduce(index); break;
+    case StepKind::kReduce:
+    case StepKind::kScale: run_compute(index); break;
   }
 }
 
 void Operation::compute(const Step& step) {
+  if (step.kind == StepKind::kReduce) return reduce_step(step);
+  const std::byte* from = address(schedule_.operands_of(step).front().region);
+  scale(schedule_.type, request_.factor, from, address(step.region), step.count);
+}
+
+void Operation::reduce_step(const Step& step) {
   std::array<ReduceSource, kOperandsOnStack> few;
   std::vector<ReduceSource> many(step.operand_count > few.size() ? step.operand_count : 0);
   ReduceSource* sources = many.empty() ? few.data() : many.data();
@@ -134,11 +142,10 @@ void Operation::compute(const Step& step) {
   for (const ReduceOperand& operand : schedule_.operands_of(step))
     sources[count++] = {address(operand.region), operand.wide, operand.exponent};
   const ReduceTarget target{address(step.region), step.wide, step.exponent, step.divisor};
-  const ReduceOp op = schedule_.op == ReduceOp::kAvg ? ReduceOp::kSum : schedule_.op;
-  reduce(schedule_.type, op, target, {sources, count}, step.count);
+  reduce(schedule_.type, combining_op(schedule_.op), target, {sources, count}, step.count);
 }
 
-void Operation::run_reduce(std::uint32_t index) {
+void Operation::run_compute(std::uint32_t index) {
   const Step& step = schedule_.steps[index];
   if (step.count * dtype_size_bytes(schedule_.type) * step.operand_count <= kInlineReduceBytes) {
     compute(step);
@@ -146,16 +153,16 @@ void Operation::run_reduce(std::uint32_t index) {
     return;
   }
   ++running_jobs_;
-  host_->workers().submit({&Operation::reduce_job, this, index});
+  host_->workers().submit({&Operation::compute_job, this, index});
 }
 
-void Operation::reduce_job(void* context, std::uint32_t index) {
+void Operation::compute_job(void* context, std::uint32_t index) {
   auto* operation = static_cast<Operation*>(context);
   operation->compute(operation->schedule_.steps[index]);
-  operation->host_->post([operation, index] { operation->reduce_done(index); });
+  operation->host_->post([operation, index] { operation->compute_done(index); });
 }
 
-void Operation::reduce_done(std::uint32_t index) {
+void Operation::compute_done(std::uint32_t index) {
   --running_jobs_;
   if (ended_) {
     if (quiet()) host_->operation_done(request_.key);

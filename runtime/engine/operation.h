@@ -34,6 +34,7 @@ struct OperationRequest {
   bool is_receive = false;
   std::optional<std::uint32_t> receives_from;
   std::function<std::shared_ptr<const Schedule>(std::uint32_t sender)> on_matched;
+  double factor = 1;   // of this rank, for kScale steps
   Duration timeout{};  // from the start, and anew from every advance of the payload
   // Called once on the progress thread: must only hand the news on.
   std::function<void(const Status&)> on_done;
@@ -105,10 +106,11 @@ class Operation {
   void complete(std::uint32_t step);
   void run_ready();
   void run_step(std::uint32_t index);
-  void run_reduce(std::uint32_t index);
+  void run_compute(std::uint32_t index);
   void compute(const Step& step);
-  static void reduce_job(void* operation, std::uint32_t index);
-  void reduce_done(std::uint32_t index);
+  void reduce_step(const Step& step);
+  static void compute_job(void* operation, std::uint32_t index);
+  void compute_done(std::uint32_t index);
   void mismatch(std::uint32_t rank, std::string_view theirs);
   void wrong_size(std::uint32_t step, std::uint64_t bytes);
   void differ(const Status& why);

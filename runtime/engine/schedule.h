@@ -24,7 +24,7 @@ struct Region {
   std::size_t offset_bytes = 0;
 };
 
-enum class StepKind : std::uint8_t { kSend, kReceive, kReduce, kCopy };
+enum class StepKind : std::uint8_t { kSend, kReceive, kReduce, kCopy, kScale };
 
 // An operand of a kReduce step. Halves may travel between steps as fp32 partials (`wide`), and the partials of an AVG
 // of halves are scaled by a power of two so that none overflows: the value is multiplied by 2^exponent when loaded.
@@ -38,12 +38,13 @@ struct Step {
   StepKind kind = StepKind::kCopy;
   std::uint32_t peer = 0;   // kSend, kReceive: rank in the communicator
   std::uint32_t round = 0;  // kSend, kReceive: unique per (sender, receiver) in the operation
-  Region region;            // kSend: what is sent; kReceive: where it is put; kReduce, kCopy: the target
+  Region region;            // kSend: what is sent; kReceive: where it is put; kReduce, kCopy, kScale: the target
   std::size_t bytes = 0;    // kSend, kReceive, kCopy
-  std::size_t count = 0;    // kReduce: elements
+  std::size_t count = 0;    // kReduce, kScale: elements
 
   // kReduce: target = round(2^exponent * ((sum of operands, in this order) / divisor)), accumulated in fp32 for halves.
-  // kCopy: exactly one operand. The target may be one of the operands (of a copy: nothing is to be done then).
+  // kCopy, kScale: exactly one operand, which a kScale multiplies by the operation's factor (runtime/device/scale.h).
+  // The target may be one of the operands (of a copy: nothing is to be done then).
   bool wide = false;
   std::int8_t exponent = 0;
   std::uint32_t divisor = 1;

@@ -57,6 +57,7 @@ FENCES = {
     r"rdma/": {"runtime/transport/libfabric"},
     r"(ucp|uct|ucs|ucc)/": {"runtime/transport/ucx"},
     r"xxh": {"runtime/link"},
+    r"hwy/": {"runtime/device"},
     r"openssl/": {"runtime/security", "runtime/control"},
     r"nccl": {"collectives/local"},
     r"mpi(\.h|-ext\.h|/)": {"bindings/mpi"},

@@ -34,6 +34,9 @@ std::string find_bad_step(std::size_t rank, const Schedule& schedule, const Buff
       return fmt::format("rank {} step {} writes to the input", rank, i);
     }
     if (is_transfer(step) && step.peer == rank) return fmt::format("rank {} step {} is to itself", rank, i);
+    if (step.kind == StepKind::kScale && step.operand_count != 1) {
+      return fmt::format("rank {} step {} scales {} operands", rank, i, step.operand_count);
+    }
     if (step.kind == StepKind::kReduce && step.operand_count == 0) {
       return fmt::format("rank {} step {} reduces nothing", rank, i);
     }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "runtime/device/reduce.h"
+#include "runtime/device/scale.h"
 
 namespace isthmus::testing {
 namespace {
@@ -72,6 +73,7 @@ bool ScheduleExecutor::start(const Place& place) {
       receive_started_[transfer_of(place)] = true;
       return true;
     case StepKind::kReduce: reduce_step(place.rank, step); break;
+    case StepKind::kScale: scale_step(place.rank, step); break;
     case StepKind::kCopy: {
       const Region source = schedules_[place.rank].operands_of(step).front().region;
       if (step.bytes > 0) {
@@ -113,6 +115,13 @@ void ScheduleExecutor::reduce_step(std::size_t rank, const Step& step) {
   const ReduceTarget target{memories_[rank].at(step.region, bytes(step.wide)).data(), step.wide, step.exponent,
                             step.divisor};
   reduce(schedule.type, schedule.op, target, sources, step.count);
+}
+
+void ScheduleExecutor::scale_step(std::size_t rank, const Step& step) {
+  const Schedule& schedule = schedules_[rank];
+  const std::size_t bytes = step.count * dtype_size_bytes(schedule.type);
+  const std::byte* from = memories_[rank].at(schedule.operands_of(step).front().region, bytes).data();
+  scale(schedule.type, factor_of(rank), from, memories_[rank].at(step.region, bytes).data(), step.count);
 }
 
 ScheduleExecutor::Transfer ScheduleExecutor::transfer_of(const Place& place) const {

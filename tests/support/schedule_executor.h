@@ -6,6 +6,7 @@
 // it starts; under kRendezvous a send completes only when its receive was started (a channel without any credit).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -26,6 +27,9 @@ class ScheduleExecutor {
   ScheduleExecutor(const std::vector<Schedule>& schedules, std::vector<ScheduleMemory>* memories, SendMode mode,
                    std::uint64_t seed);
 
+  // What kScale steps of the rank multiply by: a half, three quarters with another sign, 1, and no binary fraction.
+  static double factor_of(std::size_t rank) { return std::array{0.5, -0.75, 1.0, 0.3}[rank % 4]; }
+
   // Empty when every step of every rank is complete; else which ones are stuck.
   std::string run();
 
@@ -45,6 +49,7 @@ class ScheduleExecutor {
   bool finish_send(const Place& place);
   bool finish_receive(const Place& place);
   void reduce_step(std::size_t rank, const Step& step);
+  void scale_step(std::size_t rank, const Step& step);
   Transfer transfer_of(const Place& place) const;
   const Step& step_at(const Place& place) const { return schedules_[place.rank].steps[place.step]; }
   State& state_at(const Place& place) { return states_[place.rank][place.step]; }

@@ -13,7 +13,8 @@ std::size_t operand_bytes(const Schedule& schedule, const Step& step, bool wide)
 }
 
 std::size_t target_bytes(const Schedule& schedule, const Step& step) {
-  return step.kind == StepKind::kReduce ? operand_bytes(schedule, step, step.wide) : step.bytes;
+  const bool computes = step.kind == StepKind::kReduce || step.kind == StepKind::kScale;
+  return computes ? operand_bytes(schedule, step, step.wide) : step.bytes;
 }
 
 struct Touch {

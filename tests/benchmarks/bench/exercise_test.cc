@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/device/reducible.h"
 #include "tests/support/world.h"
 
 namespace isthmus::bench {
@@ -49,11 +50,25 @@ TEST(Exercise, AllreduceIsRightForEveryTypeAndOperator) {
       for (int o = 0; o < kReduceOpCount; ++o) {
         const auto type = static_cast<DataType>(t);
         const auto op = static_cast<ReduceOp>(o);
-        if (type == DataType::kBool && op == ReduceOp::kAvg) continue;
+        if (!is_reducible(type, op)) continue;
         const Pattern pattern = *Pattern::create(type, op, self.size());
         Exercise exercise(small(Case::kAllreduce, type, op), self.communicator, pattern);
         ISTHMUS_RETURN_IF_ERROR(run_twice(exercise));
       }
+    }
+    return Status();
+  });
+}
+
+TEST(Exercise, AllGatherMovesEveryType) {
+  WorldOptions world;
+  world.ranks_per_site = {2, 1};
+  run_world(world, [&](WorldRank& self) {
+    for (int t = 0; t < kDataTypeCount; ++t) {
+      const auto type = static_cast<DataType>(t);
+      const Pattern pattern = *Pattern::create(type, ReduceOp::kSum, self.size());
+      Exercise exercise(small(Case::kAllGather, type, ReduceOp::kSum), self.communicator, pattern);
+      ISTHMUS_RETURN_IF_ERROR(run_twice(exercise));
     }
     return Status();
   });

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "runtime/device/reduce.h"
+#include "runtime/device/reducible.h"
 
 namespace isthmus::bench {
 namespace {

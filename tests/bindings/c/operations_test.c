@@ -43,6 +43,46 @@ static void check_gathers(const rank_context* self) {
   free(all);
 }
 
+/* Case DT-14: every rank has a factor of its own, 0 among them. */
+static void check_premultiplied(const rank_context* self) {
+  const double factor = self->rank;
+  float value[2] = {1.5f, (float)self->rank};
+  double imaginary[2] = {1, -1};
+  isthmus_call_options options = ISTHMUS_INIT(isthmus_call_options);
+  options.premul_factor = &factor;
+  float ranks = 0, squares = 0;
+  for (int r = 0; r < self->size; ++r) {
+    ranks += (float)r;
+    squares += (float)(r * r);
+  }
+  CHECK_OK(
+      isthmus_allreduce(self->communicator, value, value, 2, ISTHMUS_FLOAT32, ISTHMUS_PREMUL_SUM, &options, NULL));
+  CHECK(value[0] == 1.5f * ranks && value[1] == squares);
+  CHECK_OK(isthmus_allreduce(self->communicator, imaginary, imaginary, 1, ISTHMUS_COMPLEX128, ISTHMUS_PREMUL_SUM,
+                             &options, NULL));
+  CHECK(imaginary[0] == ranks && imaginary[1] == -ranks);
+  CHECK_STATUS(
+      isthmus_allreduce(self->communicator, value, value, 1, ISTHMUS_INT32, ISTHMUS_PREMUL_SUM, &options, NULL),
+      ISTHMUS_UNSUPPORTED);
+  CHECK(strstr(isthmus_last_error(), "premul_sum of int32") != NULL);
+  CHECK_STATUS(isthmus_allreduce(self->communicator, value, value, 1, ISTHMUS_FLOAT32, ISTHMUS_PREMUL_SUM, NULL, NULL),
+               ISTHMUS_INVALID_ARGUMENT);
+  CHECK_STATUS(isthmus_allreduce(self->communicator, value, value, 1, ISTHMUS_FLOAT32, ISTHMUS_SUM, &options, NULL),
+               ISTHMUS_INVALID_ARGUMENT);
+}
+
+static void check_bits(const rank_context* self) {
+  uint8_t bits[3];
+  memset(bits, 1 << self->rank, sizeof bits);
+  CHECK_OK(isthmus_allreduce(self->communicator, &bits[0], &bits[0], 1, ISTHMUS_UINT8, ISTHMUS_BOR, NULL, NULL));
+  CHECK_OK(isthmus_allreduce(self->communicator, &bits[1], &bits[1], 1, ISTHMUS_UINT8, ISTHMUS_BAND, NULL, NULL));
+  CHECK_OK(isthmus_allreduce(self->communicator, &bits[2], &bits[2], 1, ISTHMUS_UINT8, ISTHMUS_BXOR, NULL, NULL));
+  CHECK(bits[0] == (1 << self->size) - 1 && bits[1] == 0 && bits[2] == bits[0]);
+  CHECK(isthmus_supports_reduction(ISTHMUS_FLOAT32, ISTHMUS_BAND) == 0);
+  CHECK(isthmus_supports_reduction(ISTHMUS_FLOAT8_E4M3FN, ISTHMUS_SUM) == 0);
+  CHECK(isthmus_supports_reduction(ISTHMUS_COMPLEX64, ISTHMUS_AVG) == 1);
+}
+
 static void on_done(void* context, isthmus_status status, const char* message) {
   CHECK(status == ISTHMUS_OK && message[0] == '\0');
   __atomic_add_fetch((int*)context, 1, __ATOMIC_SEQ_CST);
@@ -144,6 +184,8 @@ static void check_refusals(const rank_context* self) {
 static void body(const rank_context* self) {
   check_allreduce(self);
   check_gathers(self);
+  check_premultiplied(self);
+  check_bits(self);
   check_asynchronous(self);
   check_crossed_messages(self);
   check_split_and_queries(self);

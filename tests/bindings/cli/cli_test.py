@@ -42,6 +42,14 @@ class Command(unittest.TestCase):
         self.assertRegex(done.stdout, r"\n  congestion control: \w+ \(auto: ")
         self.assertRegex(done.stdout, r"\n  net.ipv4.tcp_slow_start_after_idle: [01] \(")
 
+    def test_info_says_what_reduces_and_with_which_kernels(self):
+        done = run("info")
+        self.assertRegex(done.stdout, r"\n  sums of fp16 and bf16: (AVX|plain loops)")
+        self.assertRegex(done.stdout, r"\n  complex64 +sum avg product premul_sum\n")
+        self.assertRegex(done.stdout, r"\n  fp8_e5m2 +moved, not reduced\n")
+        table = run("info", "--reductions=markdown").stdout
+        self.assertIn("| int32 | yes | yes | yes | yes | yes | yes | yes | yes | no |\n", table)
+
     def test_info_says_what_was_found_and_taken(self):
         done = run("info")
         self.assertRegex(done.stdout, r"\n  taken: \w+ \(auto: ")

@@ -10,8 +10,9 @@
 #include <random>
 
 #include "collectives/schedule/double_tree.h"
+#include "collectives/schedule/premultiply.h"
 #include "runtime/device/half.h"
-#include "runtime/device/reduce.h"
+#include "runtime/device/reducible.h"
 #include "tests/collectives/schedule/reduction_reference.h"
 #include "tests/collectives/schedule/world.h"
 #include "tests/support/schedule_check.h"
@@ -26,7 +27,8 @@ BuildSchedule builder_of(const SiteMap& sites, const AllreduceRequest& request) 
   return [&sites, request](int rank) {
     AllreduceRequest own = request;
     own.rank = rank;
-    return build_allreduce(sites, own);
+    const Schedule schedule = build_allreduce(sites, own);
+    return own.op == ReduceOp::kPremulSum ? premultiply(schedule, Products::kInOutput) : schedule;
   };
 }
 
@@ -53,7 +55,8 @@ Buffer run_and_compare(const SiteMap& sites, const AllreduceRequest& request, co
 
 void expect_close_to_exact(const AllreduceRequest& request, const std::vector<Buffer>& inputs, const Buffer& result) {
   const long double allowed = tolerance(request.type, request.op, inputs.size());
-  for (std::size_t i = 0; i < request.count; i += 1 + request.count / 97) {
+  const std::size_t parts = parts_of(request.type, request.count);
+  for (std::size_t i = 0; i < parts; i += 1 + parts / 97) {
     const long double exact = exact_element(request.type, request.op, inputs, i);
     ASSERT_LE(std::abs(element_at(request.type, result, i) - exact), allowed)
         << "element " << i << ": " << element_at(request.type, result, i) << ", exactly " << exact;
@@ -98,7 +101,8 @@ TEST_P(AllreduceShapes, SpecialNumbersHaveTheSameBytesEverywhere) {
   const SiteMap sites = shape.sites();
   std::uint64_t turn = std::hash<std::string>()(shape.name) + 17;
   for (const AllreduceAlgorithm algorithm : kAlgorithms) {
-    for (const DataType type : {DataType::kFloat32, DataType::kFloat16, DataType::kBFloat16, DataType::kBool}) {
+    for (const DataType type :
+         {DataType::kFloat32, DataType::kFloat16, DataType::kBFloat16, DataType::kBool, DataType::kComplex64}) {
       AllreduceRequest request{.count = 41, .type = type, .algorithm = algorithm, .chunk_bytes = 64};
       do {
         request.op = static_cast<ReduceOp>(++turn % kReduceOpCount);

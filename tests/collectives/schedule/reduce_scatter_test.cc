@@ -7,7 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "runtime/device/reduce.h"
+#include "collectives/schedule/premultiply.h"
+#include "runtime/device/reducible.h"
 #include "tests/collectives/schedule/reduction_reference.h"
 #include "tests/collectives/schedule/world.h"
 #include "tests/support/schedule_check.h"
@@ -19,7 +20,8 @@ BuildSchedule builder_of(const SiteMap& sites, const ReduceScatterRequest& reque
   return [&sites, request](int rank) {
     ReduceScatterRequest own = request;
     own.rank = rank;
-    return build_reduce_scatter(sites, own);
+    const Schedule schedule = build_reduce_scatter(sites, own);
+    return own.op == ReduceOp::kPremulSum ? premultiply(schedule, Products::kInScratch) : schedule;
   };
 }
 
@@ -56,8 +58,9 @@ void run_and_compare(const Shape& shape, const ReduceScatterRequest& request, bo
     const std::size_t count = request.block_counts[rank];
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first * element);
     ASSERT_TRUE(std::equal(outputs[rank].begin(), outputs[rank].end(), begin)) << "rank " << rank;
-    for (std::size_t i = 0; i < count; i += 1 + count / 11) {
-      const long double exact = exact_element(request.type, request.op, inputs, first + i);
+    const std::size_t parts = parts_of(request.type, count), first_part = parts_of(request.type, first);
+    for (std::size_t i = 0; i < parts; i += 1 + parts / 11) {
+      const long double exact = exact_element(request.type, request.op, inputs, first_part + i);
       ASSERT_LE(std::abs(element_at(request.type, outputs[rank], i) - exact), allowed) << "rank " << rank;
     }
     first += count;

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "runtime/device/reduce.h"
+#include "collectives/schedule/premultiply.h"
+#include "runtime/device/reducible.h"
 #include "tests/collectives/schedule/reduction_reference.h"
 #include "tests/collectives/schedule/world.h"
 #include "tests/support/schedule_check.h"
@@ -17,7 +18,8 @@ BuildSchedule builder_of(const SiteMap& sites, const ReduceRequest& request) {
   return [&sites, request](int rank) {
     ReduceRequest own = request;
     own.rank = rank;
-    return build_reduce(sites, own);
+    const Schedule schedule = build_reduce(sites, own);
+    return own.op == ReduceOp::kPremulSum ? premultiply(schedule, Products::kInScratch) : schedule;
   };
 }
 

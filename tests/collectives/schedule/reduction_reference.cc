@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <deque>
+#include <limits>
 
 #include "collectives/schedule/chunks.h"
 #include "runtime/device/half.h"
 #include "runtime/device/reduce.h"
+#include "runtime/device/scale.h"
+#include "tests/support/schedule_executor.h"
 
 namespace isthmus::testing {
 namespace {
@@ -28,7 +32,7 @@ class Reference {
   };
 
   Reference(const SiteMap& sites, DataType type, ReduceOp op, const std::vector<Buffer>& inputs)
-      : sites_(sites), type_(type), op_(op == ReduceOp::kAvg ? ReduceOp::kSum : op), inputs_(inputs) {
+      : sites_(sites), type_(type), op_(combining_op(op)), inputs_(inputs) {
     scales_ = op == ReduceOp::kAvg && is_half(type);
     if (op == ReduceOp::kAvg) divisor_ = static_cast<std::uint32_t>(sites.size());
     total_exponent_ = scales_ ? log2_up(sites.size()) : 0;
@@ -159,6 +163,11 @@ std::int64_t wrapped(DataType type, std::uint64_t value) {
   }
 }
 
+std::int64_t bitwise(ReduceOp op, std::int64_t a, std::int64_t b) {
+  if (op == ReduceOp::kBitAnd) return a & b;
+  return op == ReduceOp::kBitOr ? a | b : a ^ b;
+}
+
 long double exact_integer(DataType type, ReduceOp op, const std::vector<Buffer>& inputs, std::size_t index) {
   std::int64_t result = 0;
   for (std::size_t rank = 0; rank < inputs.size(); ++rank) {
@@ -168,6 +177,8 @@ long double exact_integer(DataType type, ReduceOp op, const std::vector<Buffer>&
       result = value;
     } else if (op == ReduceOp::kMin || op == ReduceOp::kMax) {
       result = op == ReduceOp::kMin ? std::min(result, value) : std::max(result, value);
+    } else if (op != ReduceOp::kSum && op != ReduceOp::kAvg && op != ReduceOp::kProduct) {
+      result = bitwise(op, result, value);
     } else {
       result = wrapped(type, op == ReduceOp::kProduct ? a * b : a + b);
     }
@@ -175,11 +186,33 @@ long double exact_integer(DataType type, ReduceOp op, const std::vector<Buffer>&
   return op == ReduceOp::kAvg ? result / static_cast<std::int64_t>(inputs.size()) : result;
 }
 
+// Every rank's input times its factor, in the type.
+std::vector<Buffer> products(DataType type, std::vector<Buffer> inputs) {
+  for (std::size_t rank = 0; rank < inputs.size(); ++rank) {
+    std::byte* data = inputs[rank].data();
+    scale(type, ScheduleExecutor::factor_of(rank), data, data, inputs[rank].size() / dtype_size_bytes(type));
+  }
+  return inputs;
+}
+
+// A part of the product of complex numbers.
+long double exact_complex_product(DataType type, const std::vector<Buffer>& inputs, std::size_t part) {
+  std::complex<long double> product = 1;
+  for (const Buffer& input : inputs) {
+    const std::size_t real = part / 2 * 2;
+    product *= std::complex<long double>(element_at(type, input, real), element_at(type, input, real + 1));
+  }
+  return part % 2 == 0 ? product.real() : product.imag();
+}
+
 }  // namespace
 
 Buffer ordered_allreduce(const SiteMap& sites, DataType type, ReduceOp op, AllreduceAlgorithm algorithm,
                          std::span<const std::uint32_t> owner_weights, const std::vector<Buffer>& inputs,
                          std::vector<int> site_order) {
+  if (op == ReduceOp::kPremulSum)
+    return ordered_allreduce(sites, type, ReduceOp::kSum, algorithm, owner_weights, products(type, inputs),
+                             std::move(site_order));
   Reference reference(sites, type, op, inputs);
   const bool is_tree = algorithm == AllreduceAlgorithm::kTree;
   if (sites.site_count() == 1 || !(is_tree || algorithm == AllreduceAlgorithm::kRing)) return reference.in_site_order();
@@ -217,33 +250,54 @@ long double element_at(DataType type, const Buffer& buffer, std::size_t index) {
     case DataType::kInt32: return value_at<std::int32_t>(buffer, index);
     case DataType::kInt64: return static_cast<long double>(value_at<std::int64_t>(buffer, index));
     case DataType::kBool: return value_at<std::uint8_t>(buffer, index);
+    case DataType::kComplex64: return value_at<float>(buffer, index);
+    case DataType::kComplex128: return value_at<double>(buffer, index);
+    case DataType::kFloat8E4M3FN:
+    case DataType::kFloat8E5M2:
+    case DataType::kFloat8E4M3FNUZ:
+    case DataType::kFloat8E5M2FNUZ: break;  // never reduced
   }
   return 0;
 }
 
 long double exact_element(DataType type, ReduceOp op, const std::vector<Buffer>& inputs, std::size_t index) {
-  if (!is_floating(type)) return exact_integer(type, op, inputs, index);
-  long double result = element_at(type, inputs[0], index);
+  if (is_complex(type) && op == ReduceOp::kProduct) return exact_complex_product(type, inputs, index);
+  if (!is_floating(type) && !is_complex(type)) return exact_integer(type, op, inputs, index);
+  const auto input_of = [&](std::size_t rank) {
+    const long double factor = op == ReduceOp::kPremulSum ? ScheduleExecutor::factor_of(rank) : 1;
+    return factor * element_at(type, inputs[rank], index);
+  };
+  long double result = input_of(0);
   for (std::size_t rank = 1; rank < inputs.size(); ++rank) {
-    const long double value = element_at(type, inputs[rank], index);
+    const long double value = input_of(rank);
     switch (op) {
+      case ReduceOp::kPremulSum:
       case ReduceOp::kSum:
       case ReduceOp::kAvg: result += value; break;
       case ReduceOp::kProduct: result *= value; break;
       case ReduceOp::kMin: result = std::min(result, value); break;
       case ReduceOp::kMax: result = std::max(result, value); break;
+      default: return std::numeric_limits<long double>::quiet_NaN();  // not for floating-point numbers
     }
   }
   return op == ReduceOp::kAvg ? result / static_cast<long double>(inputs.size()) : result;
 }
 
 long double tolerance(DataType type, ReduceOp op, std::size_t ranks) {
-  if (!is_floating(type) || op == ReduceOp::kMin || op == ReduceOp::kMax) return 0;
+  if ((!is_floating(type) && !is_complex(type)) || op == ReduceOp::kMin || op == ReduceOp::kMax) return 0;
   const auto n = static_cast<long double>(ranks);
-  const long double largest = op == ReduceOp::kProduct ? std::pow(1.7L, n) : op == ReduceOp::kSum ? 1.7L * n : 1.7L;
+  // Both parts of a complex number are as large as a float, and a product of two rounds six times.
+  const long double factor = is_complex(type) ? 1.7L * std::sqrt(2.0L) : 1.7L;
+  const long double product = std::pow(factor, n) * (is_complex(type) ? 6 : 1);
+  const bool averages = op == ReduceOp::kAvg;
+  // Factors and products of a PREMUL_SUM are rounded, too.
+  const long double sum = op == ReduceOp::kPremulSum ? 3 * 1.7L * n : 1.7L * n;
+  const long double largest = op == ReduceOp::kProduct ? product : averages ? 1.7L : sum;
   // Half a unit of the last place for each rounding: of each input that is added, and of each tier.
   switch (type) {
+    case DataType::kComplex128:
     case DataType::kFloat64: return largest * std::ldexp(n + 1, -53);
+    case DataType::kComplex64:
     case DataType::kFloat32: return largest * std::ldexp(n + 1, -24);
     case DataType::kFloat16: return largest * std::ldexp(n + 1, -11);
     default: return largest * std::ldexp(n + 1, -8);

@@ -32,6 +32,7 @@ void store_number(DataType type, Buffer* buffer, std::size_t index, double value
     case DataType::kInt32: return store_value(buffer, index, static_cast<std::int32_t>(value * 1e6));
     case DataType::kInt64: return store_value(buffer, index, static_cast<std::int64_t>(value * 1e15));
     case DataType::kBool: return store_value(buffer, index, static_cast<std::uint8_t>(value > 0 ? 1 : 0));
+    default: break;  // made of bits, or of parts
   }
 }
 
@@ -76,6 +77,9 @@ std::vector<std::size_t> uneven_blocks(const SiteMap& sites, std::size_t largest
 }
 
 Buffer random_values(DataType type, std::size_t count, std::uint64_t seed) {
+  if (type == DataType::kComplex64) return random_values(DataType::kFloat32, 2 * count, seed);
+  if (type == DataType::kComplex128) return random_values(DataType::kFloat64, 2 * count, seed);
+  if (is_float8(type)) return random_bits(count, seed);
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> size(0.4, 1.7);
   Buffer values(count * dtype_size_bytes(type));

@@ -75,18 +75,30 @@ typedef enum isthmus_dtype {
   ISTHMUS_INT16 = 6,
   ISTHMUS_INT32 = 7,
   ISTHMUS_INT64 = 8,
-  ISTHMUS_BOOL = 9 /* one byte, 0 or 1; SUM and MAX are OR, MIN and PRODUCT are AND */
+  ISTHMUS_BOOL = 9,           /* one byte, 0 or 1; SUM and MAX are OR, MIN and PRODUCT are AND */
+  ISTHMUS_FLOAT8_E4M3FN = 10, /* the four of 8 bits are moved, never reduced */
+  ISTHMUS_FLOAT8_E5M2 = 11,
+  ISTHMUS_FLOAT8_E4M3FNUZ = 12,
+  ISTHMUS_FLOAT8_E5M2FNUZ = 13,
+  ISTHMUS_COMPLEX64 = 14, /* two fp32, the real part first */
+  ISTHMUS_COMPLEX128 = 15
 } isthmus_dtype;
 
 typedef enum isthmus_op {
   ISTHMUS_SUM = 0, /* integers wrap (two's complement) */
   ISTHMUS_AVG = 1, /* the sum over all ranks divided by their count; integers truncate toward zero; not for bool */
-  ISTHMUS_MIN = 2, /* NaN if any operand is NaN; -0 is below +0 */
+  ISTHMUS_MIN = 2, /* NaN if any operand is NaN; -0 is below +0; not for complex numbers */
   ISTHMUS_MAX = 3,
-  ISTHMUS_PRODUCT = 4
+  ISTHMUS_PRODUCT = 4,
+  ISTHMUS_BAND = 5, /* bitwise: integers and bool */
+  ISTHMUS_BOR = 6,
+  ISTHMUS_BXOR = 7,
+  ISTHMUS_PREMUL_SUM = 8 /* the sum of each rank's input times the premul_factor in that rank's call options; the
+                            products are rounded to the type. Floating-point and complex types */
 } isthmus_op;
 
-/* Capability queries: 1 or 0. Operations are named as the functions below: "allreduce". */
+/* Capability queries: 1 or 0. Operations are named as the functions below: "allreduce". A reduction that is not
+ * supported is refused with ISTHMUS_UNSUPPORTED before anything is sent. */
 ISTHMUS_EXPORT int isthmus_supports_operation(const char* operation);
 ISTHMUS_EXPORT int isthmus_supports_reduction(isthmus_dtype dtype, isthmus_op op);
 ISTHMUS_EXPORT int isthmus_supports_transport(const char* transport);
@@ -310,6 +322,8 @@ typedef struct isthmus_call_options {
   uint32_t tag;      /* isthmus_send, isthmus_recv */
   const isthmus_tensor_segment* segments; /* the tensors in a flat buffer, or NULL */
   size_t segment_count;
+  const double* premul_factor; /* ISTHMUS_PREMUL_SUM: what this rank's input is multiplied by; read during the call.
+                                  NULL with every other operator */
 } isthmus_call_options;
 
 /* All operations: `options` may be NULL. With `work` NULL the call returns when the operation has ended; else it
