@@ -147,6 +147,7 @@ class Simulation {
         if (step.is_there) finish(number);
         return;
       case StepKind::kReduce:
+      case StepKind::kScale:
       case StepKind::kCopy: {
         SimulatedTime& free_at = processor_free_at_[rank_of(number)];
         free_at = std::max(free_at, now_) + kStepNs + static_cast<SimulatedTime>(kReduceNsPerByte * step.bytes);
