@@ -248,6 +248,22 @@ void UcxLane::shut_down_socket() const {
   if (end.ok() && *end == *remote) ::shutdown(socket_, SHUT_RDWR);
 }
 
+// A receive whose message broke off in the middle can neither be cancelled nor ends by itself (seen with UCX 1.13).
+// Once the endpoint is closed nothing more is written to its buffer; its record stays with UCX.
+void UcxLane::give_up_half_received(RingQueue<TransportEvent>* events) {
+  if (!sends_.empty() || hello_.is_open() || control_.is_open() || close_.is_open()) return;
+  while (!receives_.empty()) {
+    UcxOp* op = receives_.pop();
+    TransportEvent event;
+    event.kind = TransportEventKind::kReceived;
+    event.lane = id_;
+    event.token = op->token;
+    event.status = work_;
+    events->push(std::move(event));
+    if (!op->request.is_open()) ops_->give_back(op);
+  }
+}
+
 bool UcxLane::all_returned() const {
   for (const ControlReceive& receive : control_receives_) {
     if (receive.request.is_open()) return false;
@@ -271,7 +287,9 @@ void UcxLane::advance(RingQueue<TransportEvent>* events) {
     announce();
     return;
   }
-  if (!ending_ || !all_returned()) return;
+  if (!ending_) return;
+  give_up_half_received(events);
+  if (!all_returned()) return;
   over_ = true;
   TransportEvent event;
   event.kind = TransportEventKind::kLaneDown;

@@ -107,6 +107,7 @@ class UcxLane {
   void post_waiting();
   void announce();
   bool has_window_for(std::size_t bytes) const;
+  void give_up_half_received(RingQueue<TransportEvent>* events);
   bool all_returned() const;
   void shut_down_socket() const;
   Status lost(ucs_status_t status) const;

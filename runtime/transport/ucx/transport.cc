@@ -60,9 +60,9 @@ class UcxTransport final : public Transport {
   const TransportOptions options_;
   const Fd epoll_;
   std::map<std::string, std::shared_ptr<UcxContext>> contexts_;  // for dialling, by local host
+  UcxOpPool ops_;                                                // outlives the workers, which may call back late
   std::vector<std::shared_ptr<UcxWorker>> workers_;              // of listeners and of dialled lanes
   std::vector<std::unique_ptr<UcxListener>> listeners_;
-  UcxOpPool ops_;
   LaneId next_lane_ = 1;
   std::map<LaneId, std::unique_ptr<UcxLane>> lanes_;
   RingQueue<TransportEvent> pending_;
