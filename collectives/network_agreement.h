@@ -15,7 +15,7 @@ Network assumed_network(const Communicator& communicator);
 
 // From the file that the option sites_file of rank 0 names (its sites by the names of the communicator's), or measured:
 // the first rank of every site times a ping and messages to those of all others, for about the option measure_ms of
-// rank 0, and every rank hears of every result. Nothing of both: the assumed network.
+// rank 0, and every rank hears of every result. Neither (the default): the assumed network.
 // invalid_argument on every rank alike: the file is wrong or a site is missing in it.
 Result<Network> agree_on_network(Communicator& communicator);
 

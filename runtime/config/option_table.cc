@@ -40,10 +40,10 @@ constexpr OptionRow kTable[] = {
      "Algorithm of an all-to-all of equal blocks. auto: staged, one message per pair of sites, while that is small."},
     {"sites_file", "ISTHMUS_SITES_FILE", &Options::sites_file, "", 0, 0, "", "the path of a TOML file",
      "Lines of the sites and ways between them, to plan with, for three sites or more; rank 0 reads it. Empty: "
-     "measured."},
+     "see measure_ms."},
     {"measure_ms", "ISTHMUS_MEASURE_MS", &Options::measure_ms, "ms", 0, 60'000, "", "",
-     "Time for measuring the lines of three sites or more when their communicator is made. 0: equal lines are "
-     "assumed."},
+     "Time for measuring the lines of three sites or more when their communicator is made, and as much traffic as "
+     "they carry in it. 0: equal lines are assumed."},
     {"site_tier", "ISTHMUS_SITE_TIER", &Options::site_tier, "", 0, 0, "auto|shm|link", "",
      "How ranks of one site move payload: shared memory of their host, or links."},
     {"wan_lanes", "ISTHMUS_WAN_LANES", &Options::wan_lanes, "", 0, 64, "", "",

@@ -26,8 +26,8 @@ struct Options {
   std::string ucx_devices = "auto";
   std::string algorithm = "auto";   // allreduce between sites: auto, exchange, direct, ring, tree
   std::string all_to_all = "auto";  // auto, pairwise, staged
-  std::string sites_file;           // TOML file of sites and links; empty: measured
-  std::int64_t measure_ms = 1500;   // limit for measuring the lines when a communicator is made; 0: not measured
+  std::string sites_file;           // TOML file of sites and links; empty: see measure_ms
+  std::int64_t measure_ms = 0;      // limit for measuring the lines when a communicator is made; 0: not measured
   std::string site_tier = "auto";   // auto, shm, link
   std::int64_t wan_lanes = 0;
   std::string wan_congestion = "auto";  // auto, bbr, cubic, system
