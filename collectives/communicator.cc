@@ -229,10 +229,12 @@ void Communicator::add_matching(const Launch& launch, const std::shared_ptr<Work
   };
 }
 
-void Communicator::submit(const Launch& launch, const OperationKey& key, std::string what, const CallOptions& options,
-                          const std::shared_ptr<Work>& work, std::function<void(const Status&)> on_done) {
+void Communicator::submit(const Launch& launch, const OperationKey& key, std::optional<OperationKey> starts_after,
+                          std::string what, const CallOptions& options, const std::shared_ptr<Work>& work,
+                          std::function<void(const Status&)> on_done) {
   OperationRequest request;
   request.key = key;
+  request.starts_after = starts_after;
   request.what = std::move(what);
   request.descriptor = launch.descriptor.encode();
   request.schedule = launch.schedule;
@@ -277,11 +279,11 @@ Communicator::WorkResult Communicator::launch(Result<Launch> prepared, const Cal
   const OperationKey key = next_key(launch);
   std::string what = describe(launch, key);
   std::shared_ptr<Work> work = make_work(key.sequence, what);
-  submit(launch, key, std::move(what), options, work, [work](const Status& status) { work->finish(status); });
+  submit(launch, key, std::nullopt, std::move(what), options, work, [work](const Status& status) { work->finish(status); });
   return work;
 }
 
-Communicator::WorkResult Communicator::launch_together(const std::string& words, std::vector<Launch> launches,
+Communicator::WorkResult Communicator::launch_together(const std::string& words, Launches launches,
                                                        const CallOptions& options) {
   for (Launch& launch : launches) ISTHMUS_RETURN_IF_ERROR(apply_factor(&launch, options));
   std::lock_guard lock(order_mutex_);
@@ -290,9 +292,12 @@ Communicator::WorkResult Communicator::launch_together(const std::string& words,
   const std::uint64_t sequence = keys.empty() ? 0 : keys.front().sequence;
   std::shared_ptr<Work> work = make_work(sequence, fmt::format("{} of \"{}\" on {}", words, options_.name, own_name()));
   const auto joint = JointCompletion::create(launches.size(), [work](const Status& status) { work->finish(status); });
-  for (std::size_t i = 0; i < launches.size(); ++i)
-    submit(launches[i], keys[i], describe(launches[i], keys[i]), options, work,
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const std::size_t back = launches[i].starts_after;
+    submit(launches[i], keys[i], back == 0 ? std::nullopt : std::optional(keys[i - back]),
+           describe(launches[i], keys[i]), options, work,
            [joint](const Status& status) { joint->part_ended(status); });
+  }
   return work;
 }
 

@@ -141,7 +141,9 @@ class Communicator {
     int sender = -1, receiver = -1;  // of a message; the sender may be kAnySource
     std::uint32_t tag = 0;
     std::function<void()> unpack;  // run when it has ended well, before its work is told; owns what it needs
+    std::size_t starts_after = 0;  // n: the n-th launch before it in the same call must have ended; 0: at once
   };
+  using Launches = std::vector<Launch>;
   struct SharedState {  // outlives the communicator: the engine reports into it
     std::mutex mutex;
     Status status;
@@ -151,7 +153,8 @@ class Communicator {
 
   static Result<std::unique_ptr<Communicator>> join(Runtime* runtime, GroupTable table, int rank,
                                                     const CommunicatorOptions& options);
-  Result<Launch> prepare_allreduce(const void* send, void* recv, std::size_t count, DataType type, ReduceOp op) const;
+  Result<Launches> prepare_allreduce(const void* send, void* recv, std::size_t count, DataType type, ReduceOp op) const;
+  Result<Launch> plan_allreduce(std::size_t count, DataType type, ReduceOp op) const;
   Result<Launch> prepare_reduce_scatter(const void* send, void* recv, const Counts& counts, DataType type,
                                         ReduceOp op) const;
   Result<Launch> prepare_all_gather(const void* send, void* recv, const Counts& counts, DataType type) const;
@@ -161,18 +164,19 @@ class Communicator {
 
   // Small buffers of one type are packed; `prepare` makes the launch of one buffer or pack.
   enum class Packing { kWhole, kGatheredBlocks, kScatteredBlocks };
-  using PrepareBuffer = std::function<Result<Launch>(const BufferPair&)>;
+  using PrepareBuffer = std::function<Result<Launches>(const BufferPair&)>;
   WorkResult coalesced(const char* words, std::span<const BufferPair> buffers, Packing packing,
                        const PrepareBuffer& prepare, const CallOptions& options);
 
   static Status apply_factor(Launch* launch, const CallOptions& options);
   WorkResult launch(Result<Launch> prepared, const CallOptions& options);
-  WorkResult launch_together(const std::string& words, std::vector<Launch> launches, const CallOptions& options);
+  WorkResult launch_together(const std::string& words, Launches launches, const CallOptions& options);
   OperationKey next_key(const Launch& launch);
   std::string describe(const Launch& launch, const OperationKey& key) const;
   std::shared_ptr<Work> make_work(std::uint64_t sequence, const std::string& what);
-  void submit(const Launch& launch, const OperationKey& key, std::string what, const CallOptions& options,
-              const std::shared_ptr<Work>& work, std::function<void(const Status&)> on_done);
+  void submit(const Launch& launch, const OperationKey& key, std::optional<OperationKey> starts_after, std::string what,
+              const CallOptions& options, const std::shared_ptr<Work>& work,
+              std::function<void(const Status&)> on_done);
   void add_matching(const Launch& launch, const std::shared_ptr<Work>& work, OperationRequest* request) const;
   Status agree_on_subset(std::span<const int> ranks, const CallOptions& options);
   Result<std::unique_ptr<Communicator>> join_members(std::span<const int> ranks, std::uint64_t id,

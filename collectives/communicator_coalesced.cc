@@ -1,6 +1,7 @@
 // Calls over many buffers: large ones are operations of their own, small neighbours of one type are packed in one.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "collectives/call_checks.h"
 #include "collectives/communicator.h"
@@ -57,6 +58,14 @@ std::vector<Pack> make_packs(std::span<const BufferPair> buffers, std::size_t bl
   return packs;
 }
 
+template <typename Launch>
+Result<std::vector<Launch>> one(Result<Launch> prepared) {
+  ISTHMUS_ASSIGN_OR_RETURN(Launch launch, std::move(prepared));
+  std::vector<Launch> launches;
+  launches.push_back(std::move(launch));
+  return launches;
+}
+
 }  // namespace
 
 Communicator::WorkResult Communicator::coalesced(const char* words, std::span<const BufferPair> buffers,
@@ -64,18 +73,18 @@ Communicator::WorkResult Communicator::coalesced(const char* words, std::span<co
                                                  const CallOptions& options) {
   ISTHMUS_RETURN_IF_ERROR(check_call(words, 0, DataType::kUInt8, 1));
   const auto ranks = static_cast<std::size_t>(size());
-  std::vector<Launch> alone;
+  std::vector<Launches> alone;
   for (const BufferPair& buffer : buffers) {
-    Result<Launch> prepared = prepare(buffer);
+    Result<Launches> prepared = prepare(buffer);
     if (!prepared.ok()) return prepared.status().with_context(fmt::format("{}: buffer {}", words, alone.size()));
     alone.push_back(std::move(prepared).value());
   }
   const std::size_t send_blocks = packing == Packing::kScatteredBlocks ? ranks : 1,
                     recv_blocks = packing == Packing::kGatheredBlocks ? ranks : 1;
-  std::vector<Launch> launches;
+  Launches launches;
   for (Pack& pack : make_packs(buffers, std::max(send_blocks, recv_blocks))) {
     if (pack.buffers.size() == 1) {
-      launches.push_back(std::move(alone[pack.first]));
+      std::ranges::move(alone[pack.first], std::back_inserter(launches));
       continue;
     }
     auto memory = std::make_shared<PackMemory>();
@@ -89,7 +98,8 @@ Communicator::WorkResult Communicator::coalesced(const char* words, std::span<co
         send_blocks, [&](std::size_t at, std::size_t offset, std::size_t bytes, const BufferPair& buffer) {
           std::memcpy(memory->send.data() + at, static_cast<const std::byte*>(buffer.send) + offset, bytes);
         });
-    ISTHMUS_ASSIGN_OR_RETURN(Launch together, prepare({memory->send.data(), memory->recv.data(), count, type}));
+    ISTHMUS_ASSIGN_OR_RETURN(Launches made, prepare({memory->send.data(), memory->recv.data(), count, type}));
+    Launch& together = made.front();  // too small for parts
     std::vector<std::size_t> counts;
     for (const BufferPair& buffer : memory->pack.buffers) counts.push_back(buffer.count);
     together.descriptor.set_counts(counts);
@@ -115,7 +125,9 @@ Communicator::WorkResult Communicator::all_gather_coalesced(std::span<const Buff
                                                             const CallOptions& options) {
   return coalesced(
       "all_gather_coalesced", buffers, Packing::kGatheredBlocks,
-      [&](const BufferPair& b) { return prepare_all_gather(b.send, b.recv, Counts::equal(b.count, size()), b.type); },
+      [&](const BufferPair& b) {
+        return one(prepare_all_gather(b.send, b.recv, Counts::equal(b.count, size()), b.type));
+      },
       options);
 }
 
@@ -124,7 +136,7 @@ Communicator::WorkResult Communicator::reduce_scatter_coalesced(std::span<const 
   return coalesced(
       "reduce_scatter_coalesced", buffers, Packing::kScatteredBlocks,
       [&](const BufferPair& b) {
-        return prepare_reduce_scatter(b.send, b.recv, Counts::equal(b.count, size()), b.type, op);
+        return one(prepare_reduce_scatter(b.send, b.recv, Counts::equal(b.count, size()), b.type, op));
       },
       options);
 }

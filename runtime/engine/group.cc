@@ -53,7 +53,34 @@ void Group::submit(OperationRequest request) {
     return;
   }
   if (request.key.tag == 0) calls_.called(request.key.sequence, request.descriptor, request.what, request.describe);
+  if (request.starts_after && is_in_flight(*request.starts_after)) {
+    wait_to_start(std::move(request));
+    return;
+  }
   start(std::move(request));
+}
+
+void Group::wait_to_start(OperationRequest request) {
+  for (const Step& step : request.schedule->steps)
+    if (step.kind == StepKind::kSend || step.kind == StepKind::kReceive) channel(step.peer)->expect(request.key);
+  const OperationKey after = *request.starts_after;
+  waiting_.emplace(after, std::move(request));
+}
+
+// Ended operations are still here until they are reaped; those that wait themselves are known by their own key.
+bool Group::is_in_flight(const OperationKey& key) const {
+  return operations_.contains(key) ||
+         std::ranges::any_of(waiting_, [&](const auto& entry) { return entry.second.key == key; });
+}
+
+void Group::start_next(const OperationKey& ended) {
+  while (true) {
+    const auto found = waiting_.find(ended);
+    if (found == waiting_.end()) return;
+    OperationRequest request = std::move(found->second);
+    waiting_.erase(found);
+    start(std::move(request));
+  }
 }
 
 bool Group::start_matched() {
@@ -100,7 +127,9 @@ void Group::abandon(const Status& why) {
 
 void Group::fail_all(const Status& why) {
   for (auto& [key, operation] : operations_) operation->fail(why);
-  for (const OperationRequest& request : receives_.take_all()) {
+  std::vector<OperationRequest> never_started = receives_.take_all();
+  for (auto& [after, request] : std::exchange(waiting_, {})) never_started.push_back(std::move(request));
+  for (const OperationRequest& request : never_started) {
     failed_->add(1);
     request.on_done(why.with_context(request.what));
   }
@@ -132,6 +161,7 @@ bool Group::reap() {
     operations_.erase(found);
     operation->report();
     (operation->succeeded() ? completed_ : failed_)->add(1);
+    start_next(key);
   }
   return true;
 }

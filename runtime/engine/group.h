@@ -57,7 +57,7 @@ class Group final : public OperationHost {
 
   const GroupConfig& config() const { return config_; }
   const Status& status() const { return status_; }
-  bool idle() const { return operations_.empty() && receives_.empty(); }
+  bool idle() const { return operations_.empty() && waiting_.empty() && receives_.empty(); }
   bool drained() const;
   void forget();
 
@@ -72,6 +72,9 @@ class Group final : public OperationHost {
 
  private:
   void start(OperationRequest request);
+  void wait_to_start(OperationRequest request);
+  void start_next(const OperationKey& ended);
+  bool is_in_flight(const OperationKey& key) const;
   bool start_matched();
   void fail_all(const Status& why);
   bool reap();
@@ -89,6 +92,7 @@ class Group final : public OperationHost {
   Status status_;
   Status failure_;  // of an operation, to break the group with at the next tick
   std::unordered_map<OperationKey, std::unique_ptr<Operation>, OperationKeyHash> operations_;
+  std::unordered_multimap<OperationKey, OperationRequest, OperationKeyHash> waiting_;  // by starts_after
   std::vector<OperationKey> done_;
   CallLog calls_;
   MessageMatcher receives_;

@@ -35,6 +35,8 @@ struct OperationRequest {
   std::optional<std::uint32_t> receives_from;
   std::function<std::shared_ptr<const Schedule>(std::uint32_t sender)> on_matched;
   double factor = 1;   // of this rank, for kScale steps
+  // Starts when this operation of the same communicator, called before, has ended; at once if it has ended already.
+  std::optional<OperationKey> starts_after;
   Duration timeout{};  // from the start, and anew from every advance of the payload
   // Called once on the progress thread: must only hand the news on.
   std::function<void(const Status&)> on_done;

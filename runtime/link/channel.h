@@ -68,6 +68,10 @@ class Channel {
   virtual void open(const OperationKey& key, std::string_view descriptor, std::uint64_t receive_bytes,
                     ChannelOperation* operation) = 0;
 
+  // open() of this collective is still to come, though later ones are opened before it. Without this, collectives are
+  // opened in the order of their sequence, and data of one that was passed over is dropped.
+  virtual void expect(const OperationKey& key) = 0;
+
   // Between open() and close(). The buffers stay valid until on_sent / on_received with this step, or close().
   // An empty buffer is a transfer too: it carries the order.
   virtual void send(const OperationKey& key, std::uint32_t round, ConstBytes source, std::uint32_t step) = 0;

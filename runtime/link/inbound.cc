@@ -31,7 +31,8 @@ void Inbound::open(const OperationKey& key, std::string_view descriptor, Channel
   if (!theirs.empty() && theirs != state.descriptor) operation->on_mismatch(theirs);
 }
 
-// Every collective that uses this channel is opened in order, so one that was, and is not there, has ended.
+// Every collective that uses this channel is opened in order or expected, so one that was passed and is not there has
+// ended.
 bool Inbound::has_ended(const OperationKey& key) const {
   if (key.tag != 0 || operations_.contains(key)) return false;
   const auto last = last_opened_.find(key.communicator);

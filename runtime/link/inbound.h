@@ -33,6 +33,7 @@ class Inbound {
   explicit Inbound(EagerLimits limits) : limits_(limits) {}
 
   void open(const OperationKey& key, std::string_view descriptor, ChannelOperation* operation);
+  void expect(const OperationKey& key) { operations_.try_emplace(key); }
   void receive(const OperationKey& key, std::uint32_t round, MutableBytes target, std::uint32_t step);
   void close(const OperationKey& key);
   // See Channel.

@@ -18,6 +18,7 @@ class MatchingChannel : public Channel {
     outbound_.open(key, descriptor, receive_bytes, operation);
     inbound_.open(key, descriptor, operation);
   }
+  void expect(const OperationKey& key) override { inbound_.expect(key); }
   void send(const OperationKey& key, std::uint32_t round, ConstBytes source, std::uint32_t step) override {
     outbound_.send(key, round, source, step);
   }

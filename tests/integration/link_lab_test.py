@@ -21,12 +21,12 @@ def bench_lines(text):
 
 class LinkInTheLab(unittest.TestCase):
     def test_an_allreduce_survives_a_cut_of_five_seconds(self):
-        script = f"echo started; exec {BENCH} allreduce --size 64MiB --iters 5 --warmup 1 --json"
+        script = f"echo started; exec {BENCH} allreduce --size 64MiB --iters 6 --warmup 0 --json"
         name = f"cut-{os.getpid()}"
         with lab_support.BackgroundLab("--sites", "2", "--rate", "200mbit", "--rtt", "60ms", script=script, name=name,
                                        timeout=120) as lab:
             lab.wait_for("started", 2)
-            time.sleep(9)  # inside some iteration
+            time.sleep(9)  # inside some iteration, on a slow machine of the first ones
             self.assertEqual(lab_support.ctl(name, "cut", "a", "b").returncode, 0)
             time.sleep(5)
             self.assertEqual(lab_support.ctl(name, "heal", "a", "b").returncode, 0)

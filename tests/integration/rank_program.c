@@ -1,7 +1,8 @@
 /* One rank of a job over the C API, for tests that start several: RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say
  * which.
  *
- *   rank_program allreduce COUNT     one fp32 allreduce; checks it and prints what was sent
+ *   rank_program allreduce COUNT     one fp32 allreduce; checks it and prints what was sent and the memory it took
+ *   rank_program many NUMBER         so many allreduces of 1 KiB, issued together; checks them
  *   rank_program loop RANK           allreduces without end; rank RANK (if there is one) kills itself after the tenth
  *   rank_program hold SECONDS        forms the group, prints "ready" and stays for that long
  */
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,11 +73,19 @@ static void end(job* self) {
   isthmus_rendezvous_server_stop(self->server);
 }
 
+static long peak_kib(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
 static void allreduce(job* self, size_t count) {
   float* buffer = malloc(count * sizeof(float));
   for (size_t i = 0; i < count; ++i) buffer[i] = (float)(i % 1000) + (float)self->rank;
+  const long before_kib = peak_kib();
   expect_ok(isthmus_allreduce(self->communicator, buffer, buffer, count, ISTHMUS_FLOAT32, ISTHMUS_SUM, NULL, NULL),
             "allreduce");
+  printf("memory_kib %ld\n", peak_kib() - before_kib);
   const float ranks = (float)self->size * (float)(self->size - 1) / 2;
   for (size_t i = 0; i < count; ++i) {
     if (buffer[i] == (float)(i % 1000) * (float)self->size + ranks) continue;
@@ -87,6 +97,31 @@ static void allreduce(job* self, size_t count) {
   printf("site %s wan_sent_bytes %llu\n", isthmus_communicator_site_name(self->communicator, self->rank),
          (unsigned long long)counters.wan_sent_bytes);
   free(buffer);
+}
+
+static void many(job* self, size_t number) {
+  enum { kCount = 256 };
+  float* buffers = malloc(number * kCount * sizeof(float));
+  isthmus_work** works = malloc(number * sizeof(isthmus_work*));
+  for (size_t i = 0; i < number * kCount; ++i) buffers[i] = (float)(i % 1000) + (float)self->rank;
+  for (size_t k = 0; k < number; ++k) {
+    float* buffer = buffers + k * kCount;
+    expect_ok(isthmus_allreduce(self->communicator, buffer, buffer, kCount, ISTHMUS_FLOAT32, ISTHMUS_SUM, NULL,
+                                &works[k]),
+              "allreduce");
+  }
+  for (size_t k = 0; k < number; ++k) {
+    expect_ok(isthmus_work_wait(works[k], -1), "wait");
+    isthmus_work_destroy(works[k]);
+  }
+  const float ranks = (float)self->size * (float)(self->size - 1) / 2;
+  for (size_t i = 0; i < number * kCount; ++i) {
+    if (buffers[i] == (float)(i % 1000) * (float)self->size + ranks) continue;
+    printf("element %zu is %g\n", i, (double)buffers[i]);
+    exit(1);
+  }
+  free(works);
+  free(buffers);
 }
 
 static void loop(job* self, int victim) {
@@ -113,6 +148,7 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   job self = begin();
   if (strcmp(argv[1], "allreduce") == 0) allreduce(&self, strtoull(argv[2], NULL, 10));
+  if (strcmp(argv[1], "many") == 0) many(&self, strtoull(argv[2], NULL, 10));
   if (strcmp(argv[1], "loop") == 0) loop(&self, atoi(argv[2]));
   if (strcmp(argv[1], "hold") == 0) {
     puts("ready");

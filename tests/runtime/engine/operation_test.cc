@@ -30,6 +30,7 @@ struct RecordingChannel final : Channel {
   void receive(const OperationKey&, std::uint32_t round, MutableBytes, std::uint32_t step) override {
     posts.push_back({false, round, step});
   }
+  void expect(const OperationKey&) override {}
   void close(const OperationKey&) override { ++closes; }
   void refuse(const OperationKey&) override { ++refusals; }
   std::uint64_t arrival(const OperationKey&) const override { return 0; }
