@@ -279,7 +279,8 @@ Communicator::WorkResult Communicator::launch(Result<Launch> prepared, const Cal
   const OperationKey key = next_key(launch);
   std::string what = describe(launch, key);
   std::shared_ptr<Work> work = make_work(key.sequence, what);
-  submit(launch, key, std::nullopt, std::move(what), options, work, [work](const Status& status) { work->finish(status); });
+  submit(launch, key, std::nullopt, std::move(what), options, work,
+         [work](const Status& status) { work->finish(status); });
   return work;
 }
 
@@ -295,8 +296,7 @@ Communicator::WorkResult Communicator::launch_together(const std::string& words,
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const std::size_t back = launches[i].starts_after;
     submit(launches[i], keys[i], back == 0 ? std::nullopt : std::optional(keys[i - back]),
-           describe(launches[i], keys[i]), options, work,
-           [joint](const Status& status) { joint->part_ended(status); });
+           describe(launches[i], keys[i]), options, work, [joint](const Status& status) { joint->part_ended(status); });
   }
   return work;
 }

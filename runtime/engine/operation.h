@@ -34,7 +34,7 @@ struct OperationRequest {
   bool is_receive = false;
   std::optional<std::uint32_t> receives_from;
   std::function<std::shared_ptr<const Schedule>(std::uint32_t sender)> on_matched;
-  double factor = 1;   // of this rank, for kScale steps
+  double factor = 1;  // of this rank, for kScale steps
   // Starts when this operation of the same communicator, called before, has ended; at once if it has ended already.
   std::optional<OperationKey> starts_after;
   Duration timeout{};  // from the start, and anew from every advance of the payload

@@ -106,9 +106,9 @@ static void many(job* self, size_t number) {
   for (size_t i = 0; i < number * kCount; ++i) buffers[i] = (float)(i % 1000) + (float)self->rank;
   for (size_t k = 0; k < number; ++k) {
     float* buffer = buffers + k * kCount;
-    expect_ok(isthmus_allreduce(self->communicator, buffer, buffer, kCount, ISTHMUS_FLOAT32, ISTHMUS_SUM, NULL,
-                                &works[k]),
-              "allreduce");
+    expect_ok(
+        isthmus_allreduce(self->communicator, buffer, buffer, kCount, ISTHMUS_FLOAT32, ISTHMUS_SUM, NULL, &works[k]),
+        "allreduce");
   }
   for (size_t k = 0; k < number; ++k) {
     expect_ok(isthmus_work_wait(works[k], -1), "wait");
