@@ -433,7 +433,7 @@ void Link::pace(TimePoint now) {
 void Link::limit_lanes() {
   const double pace = pacer_.bytes_per_sec();
   const auto lanes = static_cast<double>(data_lanes().size());
-  if (pace <= 0) return;
+  if (pacer_.is_starting()) return;  // TCP finds its own way
   for (const Lane& lane : data_lanes())
     transport_->limit_rate(lane.id, pace * std::min(kMostOfPace, kMostOfAllLanes / lanes));
 }

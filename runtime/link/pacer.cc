@@ -1,6 +1,7 @@
 #include "runtime/link/pacer.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace isthmus {
 namespace {
@@ -12,11 +13,21 @@ constexpr double kLeastFairness = 0.5, kMostFairness = 2;
 constexpr Duration kLeastEpoch = std::chrono::milliseconds(50), kLeastStartEpoch = std::chrono::milliseconds(20);
 // While starting, per round trip: what overshoots before the queue is seen fits into the buffers of common lines.
 constexpr double kStartGrowth = 1.5;
+// The first pace is made of at least so much, or of a second: the first acknowledgement alone says nothing of the line.
+constexpr std::uint64_t kFirstBytes = 64 * 1024;
+constexpr Duration kFirstEpoch = std::chrono::seconds(1);
 // What arrives may lag so far behind the pace before that is TCP's doing and not the pace's.
 constexpr double kFollows = 0.25;
+// A queue of ours holds back what it is made of. Where this share of the pace arrived all the same, it may have been a
+// stall of a thread or of the path, and is believed at the second time.
+constexpr double kArrivesInFull = 0.9;
+// Less than this share of the pace arrives in a stall: that says nothing about the line.
+constexpr double kStalled = 0.25;
+// A line that has carried so much more than was thought is another one, or was never busy before.
+constexpr double kAnotherLine = 1.25;
 // Above the rate that the line has shown a faster one is probed for: per epoch, twice as much after some without a
 // queue.
-constexpr double kFirstGrowth = 0.005, kMostGrowth = 0.03, kMostShrinkage = 0.3;
+constexpr double kFirstGrowth = 0.005, kMostGrowth = 0.03, kMostGrowthAnew = 0.12, kMostShrinkage = 0.3;
 constexpr int kQuietEpochs = 4;
 // Per epoch, of what other links no longer use.
 constexpr double kMostHandover = 1.25;
@@ -26,7 +37,6 @@ constexpr double kRateMemory = 8;
 constexpr Duration kCatchUp = std::chrono::milliseconds(5);
 // However low the pace: one that was measured over a cut is none.
 constexpr Duration kMostWait = std::chrono::milliseconds(250);
-constexpr double kFlat = 1.1;
 constexpr int kFlatEpochs = 3;
 // Delay that is not our queue: it stood still for so many epochs though the pace was well below what arrives, or the
 // pace fell to this share of what it was in a long slow run.
@@ -72,6 +82,7 @@ void Pacer::sent(std::size_t bytes, TimePoint now) {
 
 bool Pacer::is_epoch_over(Duration round_trip, TimePoint now) const {
   if (round_trip == Duration(0)) return false;
+  if (pace_ == 0 && !was_idle_ && arrived_bytes_ < kFirstBytes && now - epoch_began_ < kFirstEpoch) return false;
   return now - epoch_began_ >= std::max(is_starting_ ? kLeastStartEpoch : kLeastEpoch, round_trip);
 }
 
@@ -81,11 +92,14 @@ bool Pacer::end_epoch(Duration queue, Duration round_trip, double fairness, Time
   bool is_base = false;
   if (counts) {
     const double pace_before = pace_;
+    carried_[next_carried_++ % std::size(carried_)] = std::min((rate + last_rate_) / 2, pace_);
     const double target = to_seconds(queue_target(round_trip, fairness));
     const double missing = 1 - to_seconds(queue) / target;
-    if (missing < 0)
+    const bool is_doubted = is_starting_ && missing < 0 && rate >= kArrivesInFull * pace_ && !was_doubted_;
+    was_doubted_ = is_doubted;
+    if (!is_doubted && missing < 0)
       slow_down(rate, -missing * target / to_seconds(round_trip + kLeastEpoch));
-    else
+    else if (!is_doubted)
       speed_up(rate, missing, fairness);
     is_base = is_delay_of_path(queue, rate, pace_before);
   }
@@ -96,10 +110,15 @@ bool Pacer::end_epoch(Duration queue, Duration round_trip, double fairness, Time
   return is_base;
 }
 
-// The line is busy: what arrives is what it carries.
+// The line is busy: what arrives is what it carries. When that begins, what overran the queue may be lost and little
+// arrive, so what arrived lately counts too.
 void Pacer::slow_down(double rate, double excess) {
-  if (slow_epochs_++ == 0) reference_ = std::max(pace_, rate);
-  line_rate_ = line_rate_ == 0 ? rate : line_rate_ + (rate - line_rate_) / kRateMemory;
+  const double carried = *std::max_element(std::begin(carried_), std::end(carried_));
+  const bool is_first = slow_epochs_++ == 0;
+  if (is_first) reference_ = std::max(pace_, rate);
+  line_rate_ = is_first && carried > kAnotherLine * line_rate_ ? carried
+               : line_rate_ == 0                               ? rate
+                                                               : line_rate_ + (rate - line_rate_) / kRateMemory;
   pace_ = line_rate_ * (1 - std::min(excess, kMostShrinkage));
   is_starting_ = false;
   growth_ = kFirstGrowth;
@@ -109,15 +128,18 @@ void Pacer::slow_down(double rate, double excess) {
 void Pacer::speed_up(double rate, double missing, double fairness) {
   slow_epochs_ = 0;
   if (is_starting_) {
-    flat_epochs_ = rate > last_rate_ * kFlat ? 0 : flat_epochs_ + 1;
-    pace_ = std::max(pace_, kStartGrowth * rate);
+    const bool is_followed = rate >= pace_ * (1 - kFollows);
+    if (rate >= kStalled * pace_) flat_epochs_ = is_followed ? 0 : flat_epochs_ + 1;
+    if (is_followed) pace_ = std::max(pace_, kStartGrowth * (pace_ > 0 ? std::min(rate, pace_) : rate));
     is_starting_ = flat_epochs_ < kFlatEpochs;
     return;
   }
-  pace_ = std::max({pace_, line_rate_, rate / 2});             // a pace that was measured over a cut is none
+  // A pace that was measured over a cut is none; nor is the burst after a stall.
+  pace_ = std::max({pace_, line_rate_, std::min(rate, last_rate_) / 2});
   if (missing < 0.5 || rate < pace_ * (1 - kFollows)) return;  // a queue begins, or TCP does not follow
   pace_ *= std::max(1 + growth_, std::min(fairness, kMostHandover));
-  if (++quiet_epochs_ % kQuietEpochs == 0) growth_ = std::min(2 * growth_, kMostGrowth);
+  const double most = pace_ > kAnotherLine * line_rate_ ? kMostGrowthAnew : kMostGrowth;
+  if (++quiet_epochs_ % kQuietEpochs == 0) growth_ = std::min(2 * growth_, most);
 }
 
 // Were the queue ours, so low a pace would drain it: more would arrive than the pace lets go, and the delay would fall.

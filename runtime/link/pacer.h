@@ -8,8 +8,8 @@
 //
 // An epoch is a round trip. With more than the target queued, what arrived tells what the line carries, and the pace
 // becomes that, less what drains the excess. With less, the pace grows: quickly up to the rate that the line has shown,
-// carefully beyond. At first it is one and a half times what arrives, and nothing before
-// anything has arrived. Delay that does not fall
+// carefully beyond. At first it grows by half whenever what it lets go arrives, and there is
+// none before a first part has arrived. Delay that does not fall
 // although the pace has is the path's own, and counts as base from then on; the base also rises by 0.1 ms per second,
 // as clocks drift apart.
 //
@@ -57,6 +57,7 @@ class Pacer {
   bool end_epoch(Duration queue, Duration round_trip, double fairness, TimePoint now);
 
   double bytes_per_sec() const { return pace_; }  // 0: none yet
+  bool is_starting() const { return is_starting_; }
 
  private:
   void slow_down(double rate, double excess);
@@ -68,7 +69,11 @@ class Pacer {
   TimePoint next_send_at_{}, epoch_began_{};
   std::uint64_t arrived_bytes_ = 0;
   double last_rate_ = 0, growth_ = 0.005;
-  bool was_idle_ = true, is_starting_ = true;
+  // Of the last epochs that counted, each with the one before it, so that a stall and the burst after it are one; what
+  // was never sent does not count.
+  double carried_[8] = {};
+  std::size_t next_carried_ = 0;
+  bool was_idle_ = true, is_starting_ = true, was_doubted_ = false;
   int flat_epochs_ = 0, slow_epochs_ = 0, quiet_epochs_ = 0, unmoved_epochs_ = 0;
   Duration last_queue_{0};
 };

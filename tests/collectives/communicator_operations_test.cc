@@ -189,9 +189,9 @@ TEST_P(Operations, CoalescedBuffersOfAllSizes) {
       scattered.push_back({wholes[k].data(), blocks[k].data(), counts[k], kInt32});
       collected.push_back({wholes[k].data(), gathered[k].data(), counts[k], kInt32});
     }
-    ASSERT_TRUE(wait_for(c.allreduce_coalesced(reduced, ReduceOp::kSum, {})).ok());
-    ASSERT_TRUE(wait_for(c.reduce_scatter_coalesced(scattered, ReduceOp::kMax, {})).ok());
-    ASSERT_TRUE(wait_for(c.all_gather_coalesced(collected, {})).ok());
+    ASSERT_EQ(wait_for(c.allreduce_coalesced(reduced, ReduceOp::kSum, {})).to_string(), "ok");
+    ASSERT_EQ(wait_for(c.reduce_scatter_coalesced(scattered, ReduceOp::kMax, {})).to_string(), "ok");
+    ASSERT_EQ(wait_for(c.all_gather_coalesced(collected, {})).to_string(), "ok");
     for (std::size_t k = 0; k < std::size(counts); ++k) {
       Int32s sum_of_all(counts[k], 0), largest = block_of(self.size() - 1, 4, counts[k] * ranks), all;
       for (int rank = 0; rank < self.size(); ++rank) {

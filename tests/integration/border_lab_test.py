@@ -59,7 +59,12 @@ class Borders(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_NW_11_without_it_the_private_address_is_shown(self):
-        done = self.run_job(BEHIND_NAT, {"ISTHMUS_PORT_RANGE": "40000-40049", "ISTHMUS_CONNECT_TIMEOUT_MS": "8000"})
+        # Of two processes the one with the smaller id dials. That is chance, and where it is the one behind the NAT, the
+        # job works.
+        for _ in range(10):
+            done = self.run_job(BEHIND_NAT, {"ISTHMUS_PORT_RANGE": "40000-40049", "ISTHMUS_CONNECT_TIMEOUT_MS": "8000"})
+            if done.returncode != 0:
+                break
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r"10\.77\.1\.1:400\d\d")
 

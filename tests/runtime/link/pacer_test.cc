@@ -78,6 +78,30 @@ class PacedLine {
   double delivered_ = 0;
 };
 
+TEST(Pacer, TheFirstAcknowledgementAloneMakesNoPace) {
+  Pacer pacer;
+  TimePoint now{10s};
+  pacer.end_epoch(0ms, 200ms, 1, now);
+  pacer.note_backlog(true);
+  pacer.arrived(1000);
+  now += 200ms;
+  EXPECT_FALSE(pacer.is_epoch_over(200ms, now));
+  EXPECT_EQ(pacer.bytes_per_sec(), 0);
+  pacer.arrived(500'000);
+  now += 200ms;
+  ASSERT_TRUE(pacer.is_epoch_over(200ms, now));
+  pacer.end_epoch(0ms, 200ms, 1, now);
+  EXPECT_GT(pacer.bytes_per_sec(), 1e6);
+}
+
+TEST(Pacer, ALongFastLineIsFullAfterSomeRoundTrips) {
+  PacedLine line;
+  line.bytes_per_sec = 31.25e6;
+  line.delay = 100ms;
+  line.run(6s);
+  EXPECT_GT(line.rate_over(2s), 0.85 * line.bytes_per_sec);
+}
+
 TEST(Pacer, FindsTheRateOfTheLineAndKeepsItsQueueShort) {
   PacedLine line;
   line.run(10s);
