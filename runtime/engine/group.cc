@@ -9,7 +9,8 @@ namespace {
 
 // Deadlines and channels are looked at this often, not at every turn of the progress loop.
 constexpr Duration kCheckInterval = std::chrono::milliseconds(20);
-// After a member's goodbye everything that it sent is here; this is time to work on it.
+// After a member's goodbye everything that it sent is here; this is time to work on it. An operation that waits only
+// for others goes on: the member had done its part.
 constexpr Duration kAfterGoodbye = std::chrono::seconds(1);
 
 std::uint32_t own_rank_of(const GroupConfig& config) {
@@ -37,7 +38,7 @@ Group::Group(GroupConfig config, const Clock* clock, WorkerPool* workers,
                 [this](std::uint32_t sender, const OperationKey& key) {
                   return config_.members[sender].channel->arrival(key);
                 }),
-      has_left_(config_.members.size(), false) {
+      left_at_(config_.members.size()) {
   for (std::uint32_t rank = 0; rank < config_.members.size(); ++rank)
     if (Channel* channel = config_.members[rank].channel) channel->watch(config_.id, rank, &calls_);
 }
@@ -101,8 +102,6 @@ void Group::start(OperationRequest request) {
   }
   slot = std::make_unique<Operation>(std::move(request), this);
   slot->start();
-  for (std::uint32_t rank = 0; rank < has_left_.size(); ++rank)
-    if (has_left_[rank]) slot->member_left(rank, clock_->now() + kAfterGoodbye);
 }
 
 void Group::operation_failed(const OperationKey&, const Status& why) {
@@ -138,16 +137,14 @@ void Group::fail_all(const Status& why) {
 void Group::member_dead(ProcessId process, const Status& why) {
   for (std::size_t rank = 0; rank < config_.members.size(); ++rank) {
     if (config_.members[rank].process != process) continue;
-    has_left_[rank] = true;  // nobody is there to take what is still to be sent
+    left_at_[rank] = clock_->now();  // nobody is there to take what is still to be sent
     break_with(unavailable("{} is dead: {}", config_.members[rank].name, why.message()), false);
   }
 }
 
 void Group::member_left(ProcessId process) {
   for (std::uint32_t rank = 0; rank < config_.members.size(); ++rank) {
-    if (config_.members[rank].process != process) continue;
-    has_left_[rank] = true;
-    for (auto& [key, operation] : operations_) operation->member_left(rank, clock_->now() + kAfterGoodbye);
+    if (config_.members[rank].process == process && !left_at_[rank]) left_at_[rank] = clock_->now();
   }
 }
 
@@ -166,13 +163,22 @@ bool Group::reap() {
   return true;
 }
 
+// The member which left while the operation waits for it, if any.
+std::optional<std::uint32_t> Group::gone_for(const Operation& operation, TimePoint now) const {
+  for (std::uint32_t rank = 0; rank < left_at_.size(); ++rank) {
+    if (!left_at_[rank] || now < std::max(*left_at_[rank], operation.started_at()) + kAfterGoodbye) continue;
+    if (operation.waits_for(rank)) return rank;
+  }
+  return std::nullopt;
+}
+
 void Group::check_operations(TimePoint now) {
   for (auto& [key, operation] : operations_) {
     if (operation->ended()) continue;
-    if (now >= operation->give_up_at()) return operation_failed(key, operation->left_status());
+    if (const auto rank = gone_for(*operation, now)) return operation_failed(key, operation->left_status(*rank));
     if (now >= operation->deadline()) return operation_failed(key, operation->timeout_status());
   }
-  const Status waiting = receives_.check(now, [this](std::uint32_t rank) { return has_left_[rank]; });
+  const Status waiting = receives_.check(now, [this](std::uint32_t rank) { return left_at_[rank].has_value(); });
   if (!waiting.ok()) operation_failed({}, waiting);
 }
 
@@ -180,7 +186,7 @@ void Group::check_channels() {
   if (idle()) return;
   for (std::uint32_t rank = 0; rank < config_.members.size(); ++rank) {
     Channel* channel = config_.members[rank].channel;
-    if (channel == nullptr || has_left_[rank] || channel->status().ok()) continue;
+    if (channel == nullptr || left_at_[rank] || channel->status().ok()) continue;
     return operation_failed({}, channel->status());
   }
 }
@@ -204,7 +210,7 @@ TimePoint Group::next_due() const { return idle() ? kNever : check_at_; }
 bool Group::drained() const {
   for (std::uint32_t rank = 0; rank < config_.members.size(); ++rank) {
     const Channel* channel = config_.members[rank].channel;
-    if (channel == nullptr || has_left_[rank] || !channel->status().ok()) continue;
+    if (channel == nullptr || left_at_[rank] || !channel->status().ok()) continue;
     if (!channel->drained()) return false;
   }
   return true;

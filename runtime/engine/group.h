@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -79,6 +80,7 @@ class Group final : public OperationHost {
   void fail_all(const Status& why);
   bool reap();
   void check_operations(TimePoint now);
+  std::optional<std::uint32_t> gone_for(const Operation& operation, TimePoint now) const;
   void check_channels();
 
   const GroupConfig config_;
@@ -96,7 +98,7 @@ class Group final : public OperationHost {
   std::vector<OperationKey> done_;
   CallLog calls_;
   MessageMatcher receives_;
-  std::vector<bool> has_left_;
+  std::vector<std::optional<TimePoint>> left_at_;  // by rank: when the news came that it left, or is dead
   TimePoint check_at_ = TimePoint::min();
 };
 

@@ -237,15 +237,17 @@ Status Operation::timeout_status() const {
                            to_seconds(now - started_at_), missing_peers());
 }
 
-void Operation::member_left(std::uint32_t rank, TimePoint give_up_at) {
-  const bool needed = std::any_of(sides_.begin(), sides_.end(), [&](const auto& s) { return s->rank == rank; });
-  if (!needed || ended_ || give_up_at_ != kNever) return;
-  give_up_at_ = give_up_at;
-  left_rank_ = rank;
+bool Operation::waits_for(std::uint32_t rank) const {
+  for (std::uint32_t i = 0; i < schedule_.steps.size(); ++i) {
+    const Step& step = schedule_.steps[i];
+    const bool moves = step.kind == StepKind::kReceive || step.kind == StepKind::kSend;
+    if (moves && step.peer == rank && !is_complete_[i] && blockers_[i] == 0) return true;
+  }
+  return false;
 }
 
-Status Operation::left_status() const {
-  return unavailable("{}: {} has left the group; waits for {}", request_.what, host_->member_name(left_rank_),
+Status Operation::left_status(std::uint32_t rank) const {
+  return unavailable("{}: {} has left the group; waits for {}", request_.what, host_->member_name(rank),
                      missing_peers());
 }
 

@@ -79,10 +79,11 @@ class Operation {
   // No payload moved for the whole timeout.
   Status timeout_status() const;
 
-  // A member left on purpose: what it sent is here already, so what still misses will not come.
-  void member_left(std::uint32_t rank, TimePoint give_up_at);
-  TimePoint give_up_at() const { return give_up_at_; }
-  Status left_status() const;
+  TimePoint started_at() const { return started_at_; }
+  // Whether a step that has begun moves data from or to the member, and has not ended.
+  bool waits_for(std::uint32_t rank) const;
+  // The failure of an operation that still waits for a member which left on purpose.
+  Status left_status(std::uint32_t rank) const;
 
   bool succeeded() const { return status_.ok(); }
   const OperationKey& key() const { return request_.key; }
@@ -139,8 +140,6 @@ class Operation {
   bool ended_ = false, reported_ = false;
   Status status_;
   TimePoint started_at_, last_advance_;
-  TimePoint give_up_at_ = kNever;
-  std::uint32_t left_rank_ = 0;
 };
 
 }  // namespace isthmus

@@ -148,14 +148,18 @@ TEST_F(OperationTest, AMismatchNamesThePeerAndBothCalls) {
   EXPECT_EQ(failure_.message(), "sum #1: rank 1 (site b) calls something else");
 }
 
-TEST_F(OperationTest, AMemberThatLeftIsGivenUpOnlyWhereItIsNeeded) {
+TEST_F(OperationTest, AMemberThatLeftIsMissedOnlyWhileAStepMovesDataFromOrToIt) {
   Operation operation(chain(), this);
   operation.start();
-  operation.member_left(5, clock_.now());
-  EXPECT_EQ(operation.give_up_at(), kNever);
-  operation.member_left(0, clock_.now() + std::chrono::seconds(1));
-  EXPECT_EQ(operation.give_up_at(), clock_.now() + std::chrono::seconds(1));
-  EXPECT_EQ(operation.left_status().code(), StatusCode::kUnavailable);
+  EXPECT_FALSE(operation.waits_for(5));
+  EXPECT_TRUE(operation.waits_for(0));
+  const Status left = operation.left_status(0);
+  EXPECT_EQ(left.code(), StatusCode::kUnavailable);
+  EXPECT_EQ(left.message(), "sum #1: rank 1 (site b) has left the group; waits for rank 1 (site b)");
+  channel_.operation->on_received(0);
+  EXPECT_TRUE(operation.waits_for(0)) << "the sum is to be sent to it";
+  channel_.operation->on_sent(2);
+  EXPECT_FALSE(operation.waits_for(0));
 }
 
 TEST_F(OperationTest, AnEmptyScheduleIsDoneAtOnce) {
