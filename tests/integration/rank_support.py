@@ -57,6 +57,11 @@ def wait_for_line(process, text, limit_s=30):
 
 def listening_addresses(pid):
     """Of the TCP sockets that the process listens on: hosts as text."""
+    return [host for host, _ in listening_sockets(pid)]
+
+
+def listening_sockets(pid):
+    """The TCP sockets that the process listens on: pairs of host and port."""
     inodes = set()
     for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -65,13 +70,13 @@ def listening_addresses(pid):
             continue
         if match:
             inodes.add(match.group(1))
-    hosts = []
+    sockets = []
     for table, family, size in (("tcp", socket.AF_INET, 4), ("tcp6", socket.AF_INET6, 16)):
         for line in pathlib.Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
             fields = line.split()
             if fields[3] != "0A" or fields[9] not in inodes:
                 continue
-            digits = fields[1].split(":")[0]
+            digits, port = fields[1].split(":")
             words = [bytes.fromhex(digits[i : i + 8])[::-1] for i in range(0, len(digits), 8)]
-            hosts.append(socket.inet_ntop(family, b"".join(words)[:size]))
-    return hosts
+            sockets.append((socket.inet_ntop(family, b"".join(words)[:size]), int(port, 16)))
+    return sockets
