@@ -14,7 +14,6 @@ namespace isthmus {
 namespace {
 
 constexpr std::uint64_t kSocketKey = 0, kTimerKey = 1;
-constexpr Duration kWarningInterval = std::chrono::seconds(1);
 constexpr int kMaxDroppedReads = 16;  // of what a peer sends that has failed
 
 TimePoint now() { return SteadyClock::instance().now(); }
@@ -93,20 +92,13 @@ void TlsListener::advance(Entry entry) {
   if (!status.ok()) fail(entry, status);
 }
 
-// One line a second at most: whoever reaches the port could fill the log.
 void TlsListener::fail(Entry entry, const Status& why) {
   if (why.code() == StatusCode::kDeadlineExceeded) {  // it went away
     log_debug("{}: {}: {}", address(), entry->channel->description(), why.message());
     return end(entry);
   }
-  if (now() >= warn_at_) {
-    log_warning("a connection to {} was refused: {}: {}{}", address(), entry->channel->description(), why.message(),
-                unmentioned_count_ == 0 ? "" : fmt::format(" ({} more since the last such line)", unmentioned_count_));
-    warn_at_ = now() + kWarningInterval;
-    unmentioned_count_ = 0;
-  } else {
-    ++unmentioned_count_;
-  }
+  refusals_.warn(now(), "a connection to {} was refused: {}: {}", address(), entry->channel->description(),
+                 why.message());
   entry->failed = true;
   entry->channel->socket().end_writing();
   drop_input(entry);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/log_throttle.h"
 #include "runtime/control/control_stream.h"
 #include "runtime/control/poller.h"
 #include "runtime/control/tcp_socket.h"
@@ -60,8 +61,7 @@ class TlsListener final : public ControlListener {
   std::vector<std::unique_ptr<ControlStream>> ready_;
   std::vector<std::uint64_t> keys_;
   std::uint64_t next_key_ = 2;
-  TimePoint warn_at_ = TimePoint::min();
-  std::uint64_t unmentioned_count_ = 0;
+  LogThrottle refusals_;
 };
 
 }  // namespace isthmus

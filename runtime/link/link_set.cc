@@ -148,8 +148,8 @@ void LinkSet::give_up_lanes_below(Entry& entry, std::uint32_t serial) {
 void LinkSet::on_accepted(LaneId lane, const std::string& text) {
   const Result<ReceivedGreeting> received = decode_greeting(text);
   if (!received.ok() || (*received).greeting.to != self_ || (*received).greeting.epoch != options_.epoch) {
-    log_warning("a lane from {} was turned away: {}", transport_->lane_info(lane).remote_address,
-                received.ok() ? "it asks for another process or epoch" : received.status().to_string());
+    refusals_.warn(clock_->now(), "a lane from {} was turned away: {}", transport_->lane_info(lane).remote_address,
+                   received.ok() ? "it asks for another process or epoch" : received.status().to_string());
     transport_->close(lane);
     return;
   }
@@ -188,8 +188,8 @@ Status LinkSet::check(Entry& entry, const ReceivedGreeting& received) {
 void LinkSet::adopt(Entry& entry, LaneId lane, const ReceivedGreeting& received) {
   const Status status = check(entry, received);
   if (!status.ok()) {
-    log_warning("a lane from {} ({}) was turned away: {}", entry.peer.name, transport_->lane_info(lane).remote_address,
-                status.message());
+    refusals_.warn(clock_->now(), "a lane from {} ({}) was turned away: {}", entry.peer.name,
+                   transport_->lane_info(lane).remote_address, status.message());
     transport_->close(lane);
     return;
   }

@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/base/log_throttle.h"
 #include "runtime/base/process_id.h"
 #include "runtime/link/greeting.h"
 #include "runtime/link/lane_serials.h"
@@ -143,6 +144,7 @@ class LinkSet {
   std::unordered_map<LaneId, LaneOwner> owners_;
   std::vector<Stranger> strangers_;
   std::vector<TransportEvent> events_;
+  LogThrottle refusals_;
   int dials_under_way_ = 0;
   std::unique_ptr<Transport> transport_;  // first to go: it may still read the links' buffers
 };

@@ -6,7 +6,7 @@
 #include <array>
 #include <unordered_map>
 
-#include "runtime/base/log.h"
+#include "runtime/base/log_throttle.h"
 #include "runtime/transport/lane_socket.h"
 #include "runtime/transport/libfabric/domain.h"
 #include "runtime/transport/libfabric/error.h"
@@ -89,6 +89,7 @@ class LibfabricTransport final : public Transport {
   std::unordered_map<fid_t, LibfabricLane*> by_endpoint_;
   std::vector<LaneId> failing_;
   RingQueue<TransportEvent> pending_;
+  LogThrottle refusals_;
   int calls_since_event_read_ = 0;
   bool ending_ = false;
 };
@@ -277,7 +278,7 @@ void LibfabricTransport::accept(const fi_eq_cm_entry& entry, std::string_view gr
   } else {
     status = endpoint.status();
   }
-  log_warning("a lane that a peer opens is refused: {}", status.to_string());
+  refusals_.warn(SteadyClock::instance().now(), "a lane that a peer opens is refused: {}", status.to_string());
   if (!lane.endpoint) fi_reject(reinterpret_cast<fid_pep*>(entry.fid), info->handle, nullptr, 0);
   fail(lane, status);
 }

@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "runtime/base/log.h"
 #include "runtime/transport/ucx/address.h"
 #include "runtime/transport/ucx/error.h"
 #include "runtime/transport/ucx/reserved_port.h"
@@ -75,7 +74,8 @@ bool UcxListener::next_hello(UcxHello* hello) {
       *hello = std::move(decoded).value();
       return true;
     }
-    log_warning("a lane that a peer opens at {} is refused: {}", worker_->place().text(), decoded.status().to_string());
+    refusals_.warn(SteadyClock::instance().now(), "a lane that a peer opens at {} is refused: {}",
+                   worker_->place().text(), decoded.status().to_string());
   }
   return false;
 }

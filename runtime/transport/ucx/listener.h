@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/base/log_throttle.h"
 #include "runtime/base/status.h"
 #include "runtime/transport/transport.h"
 #include "runtime/transport/ucx/hello.h"
@@ -44,6 +45,7 @@ class UcxListener {
   std::shared_ptr<UcxWorker> worker_;
   std::string address_;
   std::array<Slot, kSlots> slots_;
+  LogThrottle refusals_;
 };
 
 }  // namespace isthmus

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "runtime/base/fd.h"
-#include "runtime/base/log.h"
+#include "runtime/base/log_throttle.h"
 #include "runtime/transport/lane_socket.h"
 #include "runtime/transport/ring_queue.h"
 #include "runtime/transport/route.h"
@@ -66,6 +66,7 @@ class UcxTransport final : public Transport {
   LaneId next_lane_ = 1;
   std::map<LaneId, std::unique_ptr<UcxLane>> lanes_;
   RingQueue<TransportEvent> pending_;
+  LogThrottle refusals_;
   bool is_busy_ = false;  // UCX had something to do when it was last asked
 };
 
@@ -168,7 +169,7 @@ void UcxTransport::accept(const UcxListener& listener, const UcxHello& hello) {
   lane.local_address = listener.worker()->place().text();
   lane.remote_address = hello.place;
   if (const Status opened = lane.open(hello.worker); !opened.ok()) {
-    log_warning("a lane that a peer opens is refused: {}", opened.to_string());
+    refusals_.warn(SteadyClock::instance().now(), "a lane that a peer opens is refused: {}", opened.to_string());
     lanes_.erase(lane.id());
     return;
   }
