@@ -15,6 +15,7 @@ constexpr Duration kOverdueInterval = std::chrono::milliseconds(5);
 constexpr std::size_t kOverdueLooks = 256;
 // Overdue by this many times the lane's patience: goes again even before new segments.
 constexpr int kLongOverdue = 4;
+constexpr int kMaxDoublings = 5;  // of the patience with a frame
 // While segments leave, so often something small does too, by which the peer sees the queue.
 constexpr Duration kProbeInterval = std::chrono::milliseconds(10);
 // What one lane may send of the link's pace, and all together: enough to make up for one that stalls, and not so much
@@ -322,14 +323,17 @@ void Link::drop_copy(OutFrame* frame, FrameCopy& copy) {
   copy = {};
 }
 
+// On a line that is slower than was thought, copies of what is not lost lengthen the queue: after each one that was
+// overdue the patience with its frame doubles, as TCP's does.
 bool Link::resend(OutFrame* frame, TimePoint now, bool only_long) {
+  const int factor = (only_long ? kLongOverdue : 1) * (1 << std::min(frame->overdue_resends, kMaxDoublings));
   FrameCopy& first = frame->copies[0];
   FrameCopy& second = frame->copies[1];
   for (const FrameCopy& copy : frame->copies) {  // every copy must be overdue
     const Lane* lane = find_lane(copy.lane);
     if (lane == nullptr) continue;
     const Duration patience = lane->meter.overdue_at(copy.departed) - copy.departed;
-    if (now - copy.departed < (only_long ? kLongOverdue : 1) * patience) return false;
+    if (now - copy.departed < factor * patience) return false;
   }
   const LaneId newest = second.lane != 0 ? second.lane : first.lane;
   Lane* lane = lane_with_room(newest);
@@ -341,6 +345,7 @@ bool Link::resend(OutFrame* frame, TimePoint now, bool only_long) {
     if (first.lane == 0) std::swap(first, second);
     return false;
   }
+  ++frame->overdue_resends;
   pacer_.sent(frame->bytes.size(), now);
   if (first.departed > second.departed && second.lane != 0) std::swap(first, second);
   return true;

@@ -132,14 +132,15 @@ void LinkSet::on_probe_answered(Entry& entry, const LaneOwner& owner) {
   if (entry.silent_since != kNever && owner.serial >= entry.first_probe)
     log_info("the path to {} answers again after {:.1f} s", entry.peer.name,
              to_seconds(clock_->now() - entry.silent_since));
-  if (entry.link->silent_since() != kNever) ++entry.fruitless_probings;
   give_up_lanes_below(entry, owner.first_kept);
   entry.silent_since = kNever;
   entry.is_suspect = false;
 }
 
-// Their buffers come back with the events that follow; what was on them waits for other lanes from then on.
+// Their buffers come back with the events that follow; what was on them waits for other lanes from then on. Either side
+// may have asked for fresh lanes, so both become more patient.
 void LinkSet::give_up_lanes_below(Entry& entry, std::uint32_t serial) {
+  if (serial > entry.first_kept && entry.link->silent_since() != kNever) ++entry.fruitless_probings;
   entry.first_kept = std::max(entry.first_kept, serial);
   for (const auto& [lane, owner] : owners_)
     if (owner.entry == &entry && owner.serial < entry.first_kept) transport_->close(lane);

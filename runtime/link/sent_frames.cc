@@ -15,6 +15,7 @@ OutFrame* SentFrames::take(std::size_t bytes) {
   frame->copies = {};
   frame->posted = 0;
   frame->is_acknowledged = frame->was_resent = false;
+  frame->overdue_resends = 0;
   return frame;
 }
 

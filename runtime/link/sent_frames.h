@@ -33,6 +33,7 @@ struct OutFrame {
   int posted = 0;  // buffers that a transport still reads
   bool is_acknowledged = false;
   bool was_resent = false;
+  int overdue_resends = 0;
 
   bool has_lane() const { return copies[0].lane != 0 || copies[1].lane != 0; }
   bool is_on(LaneId lane) const { return copies[0].lane == lane || copies[1].lane == lane; }

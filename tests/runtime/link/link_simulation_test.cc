@@ -184,6 +184,12 @@ void run_worlds(unsigned first, unsigned count) {
 
 TEST(LinkSimulation, OneThousandWorlds) { run_worlds(1, 1'000); }
 
+// Lines so slow that a round of resends takes longer than it is waited for: either side may ask for fresh lanes, and
+// copies may fill the line.
+TEST(LinkSimulation, WorldsWithSlowLines) {
+  for (const unsigned seed : {1947u, 5742u, 6260u, 6750u, 12554u, 14244u, 17592u}) run_worlds(seed, 1);
+}
+
 // Under the label slow.
 TEST(LinkSimulation, TwentyThousandWorlds) { run_worlds(1'001, 20'000); }
 
