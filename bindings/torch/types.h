@@ -18,7 +18,7 @@ isthmus_dtype to_isthmus_dtype(at::ScalarType type, const char* operation);
 class Reduction {
  public:
   // Throws NotImplementedError, naming `operation`, the operator and the type, for pairs that mean nothing or that
-  // Isthmus does not have.
+  // Isthmus does not have; ValueError for PREMUL_SUM without its factor.
   Reduction(const c10d::ReduceOp& op, at::ScalarType type, const char* operation);
 
   isthmus_op op() const { return op_; }

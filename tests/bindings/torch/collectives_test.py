@@ -3,7 +3,7 @@
 import pytest
 import torch
 import torch.distributed as dist
-from reference import DTYPES, OPS, as_bytes, assert_reduced, pairs, values
+from reference import DTYPES, OPS, as_bytes, assert_reduced, joined, pairs, same, values
 from torch.distributed import ReduceOp
 
 COUNT = 37
@@ -67,13 +67,13 @@ def movement_all_types(rank, size, way):
         root = index % size
         tensor = inputs[rank].clone()
         way(lambda async_op, t=tensor, root=root: dist.broadcast(t, root, async_op=async_op))
-        assert torch.equal(tensor, inputs[root])
+        assert same(tensor, inputs[root])
         outputs = [torch.empty(COUNT, dtype=dtype) for _ in range(size)]
         way(lambda async_op, a=outputs, b=inputs[rank]: dist.all_gather(a, b, async_op=async_op))
-        assert all(torch.equal(output, expected) for output, expected in zip(outputs, inputs, strict=True))
+        assert all(same(output, expected) for output, expected in zip(outputs, inputs, strict=True))
         flat = torch.empty(COUNT * size, dtype=dtype)
         way(lambda async_op, a=flat, b=inputs[rank]: dist.all_gather_into_tensor(a, b, async_op=async_op))
-        assert torch.equal(flat, torch.cat(inputs))
+        assert same(flat, joined(inputs))
     way(lambda async_op: dist.barrier(async_op=async_op))
 
 
@@ -92,7 +92,7 @@ def send_recv_all_types(rank, size):
         ]
         for work in works:
             work.wait()
-        assert torch.equal(received, values(dtype, before, COUNT, index))
+        assert same(received, values(dtype, before, COUNT, index))
         assert works[1]._source_rank() == before
     if rank == 0:
         dist.send(torch.arange(5), 1)
