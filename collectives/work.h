@@ -36,7 +36,7 @@ class Work {
   // Gives the operation up, which breaks its communicator on every rank. Nothing happens once it has ended.
   void abort();
 
-  // Runs on the completion thread once the operation has ended; at once, on this thread, if it has already. At most one
+  // Runs on a completion thread once the operation has ended; at once, on this thread, if it has already. At most one
   // per work: invalid_argument for a second.
   Status on_complete(std::function<void(const Status&)> callback);
 

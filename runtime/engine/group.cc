@@ -156,8 +156,8 @@ bool Group::reap() {
     if (found == operations_.end() || !found->second->ended() || !found->second->quiet()) continue;
     const std::unique_ptr<Operation> operation = std::move(found->second);
     operations_.erase(found);
+    (operation->succeeded() ? completed_ : failed_)->add(1);  // first: who waited for it finds it counted
     operation->report();
-    (operation->succeeded() ? completed_ : failed_)->add(1);
     start_next(key);
   }
   return true;

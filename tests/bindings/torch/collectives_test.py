@@ -227,6 +227,18 @@ def test_results_and_futures(world):
     world.run(results_of_works)
 
 
+def callback_waits(rank, size):
+    """As in torch's PowerSGD hook: a callback waits for another operation."""
+    future = dist.all_reduce(torch.ones(1), async_op=True).get_future()
+    for _ in range(3):
+        future = future.then(lambda done: [dist.all_reduce(done.value()[0], async_op=True).get_future().wait()[0]])
+    assert future.wait()[0].item() == size**4
+
+
+def test_a_callback_may_wait_for_another_operation(world):
+    world.run(callback_waits, limit_s=30)
+
+
 def discarded_works(rank, size):
     for step in range(50):
         dist.all_reduce(torch.full((1000,), float(step)), async_op=True)
@@ -339,7 +351,10 @@ def describes_itself(rank, size, sites):
     dist.barrier()
     assert backend._get_sequence_number_for_group() == before + 1
     assert isthmus.sites() == sites
-    assert isthmus.counters()["operations_completed"] > 0
+    for _ in range(100):
+        before = isthmus.counters()["operations_completed"]
+        dist.barrier()
+        assert isthmus.counters()["operations_completed"] > before, "an operation that has ended is not counted"
 
 
 def test_group_describes_itself(world):

@@ -292,9 +292,9 @@ ISTHMUS_EXPORT uint64_t isthmus_work_sequence(const isthmus_work* work);
 /* The rank whose message an isthmus_recv received; -1: it is no receive, or none has been matched yet. */
 ISTHMUS_EXPORT int isthmus_work_source(const isthmus_work* work);
 
-/* Runs once, on the library's completion thread, when the operation has ended (at once, on this thread, if it has
- * already). `message` is "" on success. It must not block for long: other completions wait for it. At most one per
- * work. */
+/* Runs once, on a thread of the library, when the operation has ended (at once, on this thread, if it has already).
+ * `message` is "" on success. Callbacks run one at a time, in the order in which operations ended; others wait for one
+ * that blocks, 20 ms at most, and then run beside it, so it may wait for another operation. At most one per work. */
 typedef void (*isthmus_work_callback)(void* context, isthmus_status status, const char* message);
 ISTHMUS_EXPORT isthmus_status isthmus_work_on_complete(isthmus_work* work, isthmus_work_callback callback,
                                                        void* context);
