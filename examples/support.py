@@ -50,16 +50,26 @@ def train(model: nn.Module, optimizer: torch.optim.Optimizer, number: int, dtype
         optimizer.step()
 
 
-def train_alone(batches: int, dtype: torch.dtype = torch.float64, scale: float = 1.0) -> nn.Module:
-    """One process on all batches; its gradient is their mean, times `scale`."""
-    model = build_model(dtype)
-    optimizer = new_optimizer(model.parameters())
+def train_on_all(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    batches: int,
+    dtype: torch.dtype = torch.float64,
+    scale: float = 1.0,
+) -> None:
+    """What train() does on `batches` ranks, done by one process: the gradient is the mean of theirs, times `scale`."""
     for step in range(STEPS):
         optimizer.zero_grad()
         for number in range(batches):
             inputs, targets = batch(step, number, dtype)
             (loss_of(model(inputs), targets) * (scale / batches)).backward()
         optimizer.step()
+
+
+def train_alone(batches: int, dtype: torch.dtype = torch.float64, scale: float = 1.0) -> nn.Module:
+    """A new model after train_on_all()."""
+    model = build_model(dtype)
+    train_on_all(model, new_optimizer(model.parameters()), batches, dtype, scale)
     return model
 
 

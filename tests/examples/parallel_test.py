@@ -5,8 +5,11 @@ from examples_support import EXAMPLES, run_ranks
 
 # script, sites, ranks per site, lines that rank 0 must print
 CASES = [
+    ("02_ddp_features/ddp_features.py", 2, 2, 9),
+    ("03_fsdp2/fsdp2.py", 3, 1, 3),
     ("04_hsdp/hsdp.py", 2, 2, 1),
     ("04_hsdp/hsdp.py", 3, 2, 1),
+    ("05_tensor_parallel/tensor_parallel.py", 2, 2, 1),
     ("06_pipeline/pipeline.py", 2, 1, 1),
     ("07_zero_optimizer/zero_optimizer.py", 3, 1, 1),
 ]
@@ -21,3 +24,10 @@ def assert_good(results, comparisons):
 @pytest.mark.parametrize(("script", "sites", "ranks_per_site", "comparisons"), CASES)
 def test_equals_one_process(script, sites, ranks_per_site, comparisons):
     assert_good(run_ranks(EXAMPLES / script, [], sites, ranks_per_site), comparisons)
+
+
+@pytest.mark.parametrize("sites, ranks_per_site", [(1, 2), (3, 1)])
+def test_checkpoint_on_another_number_of_ranks(tmp_path, sites, ranks_per_site):
+    script, folder = EXAMPLES / "08_checkpoint/checkpoint.py", str(tmp_path / "checkpoint")
+    assert_good(run_ranks(script, ["save", folder], 2, 2), 1)
+    assert_good(run_ranks(script, ["load", folder, "--batches", "4"], sites, ranks_per_site), 2)
