@@ -86,6 +86,53 @@ def test_dt03_every_operator_in_every_form(three_sites):
     three_sites.run(dt03)
 
 
+def dt05(rank, size):
+    """SUM and AVG of complex numbers are right in every form; what means nothing for them is refused in every form."""
+    backend = dist.group.WORLD._get_backend(torch.device("cpu"))
+    inputs = [values(torch.complex64, peer, 4 * size, 8) for peer in range(size)]
+    blocks = [tensor.chunk(size)[rank] for tensor in inputs]
+
+    def call(name, options, op, *tensors):
+        options.reduceOp = op
+        getattr(backend, name)(*tensors, options).wait()
+
+    for op in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.MAX, ReduceOp.MIN, ReduceOp.BAND):
+        whole, part = inputs[rank].clone(), torch.empty(4, dtype=torch.complex64)
+        forms = [
+            ("allreduce", dist.AllreduceOptions(), [[whole]], whole, inputs),
+            ("reduce", dist.ReduceOptions(), [[whole.clone()]], None, None),
+            ("_reduce_scatter_base", dist.ReduceScatterOptions(), [part, inputs[rank].clone()], part, blocks),
+            ("reduce_scatter", dist.ReduceScatterOptions(), [[part], [list(inputs[rank].chunk(size))]], part, blocks),
+        ]
+        for name, options, tensors, result, expected in forms:
+            if op in (ReduceOp.SUM, ReduceOp.AVG):
+                call(name, options, op, *tensors)
+                if result is not None:
+                    assert_reduced(result, expected, op)
+            else:
+                with pytest.raises(NotImplementedError, match=f"{name} with .* of ComplexFloat"):
+                    call(name, options, op, *tensors)
+
+
+def test_dt05_complex(three_sites):
+    three_sites.run(dt05)
+
+
+def dt09(rank, size):
+    """AVG of halves neither overflows nor loses the smallest of them; their SUM is infinite on every rank."""
+    for value in (40000.0, 2.0**-24):
+        tensor = torch.full((7,), value, dtype=torch.float16)
+        dist.all_reduce(tensor, ReduceOp.AVG)
+        assert (tensor == value).all(), tensor
+    tensor = torch.full((7,), 40000.0, dtype=torch.float16)
+    dist.all_reduce(tensor)
+    assert torch.isinf(tensor).all(), tensor
+
+
+def test_dt09_average_of_halves(two_by_two):
+    two_by_two.run(dt09)
+
+
 def dt07(rank, size):
     big = 2**53 + 1
     columns = [[big] * size, [-(2**53)] * size, [2**62] * size, [big, -big, 1], [2**63 - 1] * size]
@@ -168,6 +215,39 @@ def sh03(rank, size, first, others):
 @pytest.mark.parametrize("first, others", [(409600, 409598), (100, 32_000_000)])
 def test_sh03_sizes_that_differ(three_sites, first, others):
     three_sites.run(sh03, first=first, others=others)
+
+
+def sh05(rank, size):
+    """Roots that differ are an error on both ranks."""
+    calls = [
+        lambda group: dist.reduce(torch.ones(3), rank, group=group),
+        lambda group: dist.broadcast(torch.ones(3), rank, group=group),
+        lambda group: dist.gather(torch.ones(3), [torch.ones(3), torch.ones(3)], rank, group=group),
+    ]
+    for call in calls:
+        group = dist.new_group()
+        with pytest.raises((ValueError, dist.DistBackendError)):
+            call(group)
+            dist.barrier(group=group)  # a root that had all it needed hears of it here at the latest
+        dist.destroy_process_group(group)
+        dist.barrier()
+
+
+def test_sh05_roots_that_differ(pair):
+    pair.run(sh05)
+
+
+def sh12(rank, size):
+    """7 rows over 3 ranks: each gets its own slice."""
+    rows = [3, 2, 2]
+    whole = torch.arange(7.0 * 4).reshape(7, 4)
+    output = torch.zeros(rows[rank], 4)
+    dist.reduce_scatter(output, list(whole.split(rows)))
+    assert torch.equal(output, whole.split(rows)[rank] * size)
+
+
+def test_sh12_rows_that_do_not_divide(three_sites):
+    three_sites.run(sh12)
 
 
 def sh08(rank, size, times):

@@ -85,6 +85,45 @@ def test_operation_times_out_and_work_and_future_agree(pair):
     pair.run(operation_times_out)
 
 
+def own_timeouts(rank, size):
+    """That of the call goes before that of its group, which goes before the world's."""
+    options = dist.AllreduceOptions()
+    options.timeout = seconds(1)
+    for group_s, call in [
+        (1, lambda backend: backend.allreduce([torch.ones(4)])),
+        (25, lambda backend: backend.allreduce([torch.ones(4)], options)),
+    ]:
+        group = dist.new_group(timeout=seconds(group_s))
+        dist.barrier()
+        if rank == 0:
+            begin = time.monotonic()
+            with pytest.raises(dist.DistBackendError, match="deadline_exceeded"):
+                call(backend_of(group)).wait()
+            assert 0.8 < time.monotonic() - begin < 6
+        dist.barrier()
+        dist.destroy_process_group(group)
+
+
+def test_groups_and_calls_have_timeouts_of_their_own(pair):
+    pair.run(own_timeouts)
+
+
+def monitored_barriers(rank, size):
+    """torch.distributed.monitored_barrier() admits Gloo alone; the group's method is for every backend."""
+    dist.group.WORLD.monitored_barrier(seconds(10))
+    group = dist.new_group()
+    dist.barrier()
+    if rank == 0:
+        with pytest.raises(dist.DistBackendError, match="deadline_exceeded: .*rank 1"):
+            group.monitored_barrier(seconds(1))
+    dist.barrier()
+    dist.destroy_process_group(group)
+
+
+def test_monitored_barrier_names_who_is_missing(pair):
+    pair.run(monitored_barriers)
+
+
 def aborts(rank, size):
     group = dist.new_group()
     if rank == 0:

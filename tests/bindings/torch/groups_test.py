@@ -6,6 +6,7 @@ import isthmus
 import pytest
 import torch
 import torch.distributed as dist
+from world import World
 
 CPU = torch.device("cpu")
 
@@ -145,6 +146,35 @@ def silent_inside_a_site(rank, size):
 
 def test_a_group_inside_a_site_sends_nothing_to_others(two_by_two):
     two_by_two.run(silent_inside_a_site)
+
+
+def nothing_on_the_wan(rank, size):
+    """Groups of one site each, in a world that has not called anything: not even a link to another site is opened."""
+
+    def sent_and_received():
+        counters = isthmus.counters()
+        return counters["wan_sent_bytes"], counters["wan_received_bytes"]
+
+    names = isthmus.sites()
+    groups = {name: dist.new_group([r for r in range(size) if names[r] == name]) for name in sorted(set(names))}
+    mine = groups[names[rank]]
+    peers = dist.get_process_group_ranks(mine)
+    for _ in range(3):
+        assert total_of(mine, rank) == sum(peers)
+        dist.barrier(group=mine)
+        dist.all_gather_into_tensor(torch.empty(2000), torch.ones(1000), group=mine)
+    assert sent_and_received() == (0, 0)
+    store = dist.distributed_c10d._get_default_store()
+    store.set(f"quiet{rank}", "")
+    store.wait([f"quiet{peer}" for peer in range(size)])  # what a faster rank sends below must not be counted above
+    dist.all_reduce(torch.ones(1000))
+    assert min(sent_and_received()) > 0, "the counters do not count"
+
+
+def test_groups_inside_sites_open_no_link_between_them():
+    world = World(["north", "south", "north", "south"])
+    world.run(nothing_on_the_wan)
+    world.stop()
 
 
 def mesh_of_sites(rank, size):
