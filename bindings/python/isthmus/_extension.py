@@ -9,7 +9,10 @@ import types
 
 import torch
 
-_REMEDY = "Build it for this torch: scripts/build in a checkout, or pip install isthmus."
+_REMEDY = (
+    "Build it for this torch, in a checkout of Isthmus: scripts/build, or, into an environment that has this torch, "
+    "scikit-build-core, CMake and Ninja, pip install --no-build-isolation --no-deps ."
+)
 
 
 def _series(version: str) -> str:
