@@ -35,8 +35,16 @@ def predict(topology, size):
 
 def measure(topology, size):
     iterations, warm_up = SIZES[size]
-    bench = program("BENCH_PROGRAM", "bench") + ["allreduce", "--size", size, "--iters", str(iterations), "--warmup",
-                                                 str(warm_up), "--json"]
+    bench = program("BENCH_PROGRAM", "bench") + [
+        "allreduce",
+        "--size",
+        size,
+        "--iters",
+        str(iterations),
+        "--warmup",
+        str(warm_up),
+        "--json",
+    ]
     lab = program("LAB_PROGRAM", "lab") + ["--quiet", "--timeout", f"{LAB_TIMEOUT_S}s", "--topology", str(topology)]
     output = run([*lab, "--", *bench], env=dict(os.environ, ISTHMUS_SITES_FILE=str(topology)))
     line = next(line for line in output.splitlines() if '"case"' in line)
@@ -51,8 +59,14 @@ def compare(names=TOPOLOGIES, sizes=tuple(SIZES)):
             predicted, measured = predict(topology, size), measure(topology, size)
             if measured["wrong"]:
                 raise RuntimeError(f"{name} {size}: {measured['wrong']} wrong elements")
-            yield (name, size, predicted["algorithm"], predicted["predicted_ms"], measured["time_us_p50"] / 1000,
-                   predicted["bound_ms"])
+            yield (
+                name,
+                size,
+                predicted["algorithm"],
+                predicted["predicted_ms"],
+                measured["time_us_p50"] / 1000,
+                predicted["bound_ms"],
+            )
 
 
 def main():
@@ -61,11 +75,15 @@ def main():
     parser.add_argument("--size", choices=tuple(SIZES), action="append", help="all, if not given")
     arguments = parser.parse_args()
     print(f"{'topology':<9} {'size':>6} {'algorithm':<9} {'predicted':>12} {'measured':>12} {'ratio':>6} {'bound':>12}")
-    for name, size, algorithm, predicted, measured, bound in compare(arguments.topology or TOPOLOGIES,
-                                                                     arguments.size or tuple(SIZES)):
+    for name, size, algorithm, predicted, measured, bound in compare(
+        arguments.topology or TOPOLOGIES, arguments.size or tuple(SIZES)
+    ):
         ratio = predicted / measured
-        print(f"{name:<9} {size:>6} {algorithm:<9} {predicted:>9.1f} ms {measured:>9.1f} ms {ratio:>6.3f} "
-              f"{bound:>9.1f} ms", flush=True)
+        print(
+            f"{name:<9} {size:>6} {algorithm:<9} {predicted:>9.1f} ms {measured:>9.1f} ms {ratio:>6.3f} "
+            f"{bound:>9.1f} ms",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -66,7 +66,8 @@ class ControlNetwork {
                                                           std::uint16_t port_low, std::uint16_t port_high) = 0;
   // Begins a stream without waiting for it: flush() returns false until it stands, then true. Errors of flush() and
   // receive() until then: unavailable (nobody listens there), deadline_exceeded (nobody answers), or what does not get
-  // better by waiting: invalid_argument (authentication failed), unsupported, corruption. May be called from any thread.
+  // better by waiting: invalid_argument (authentication failed), unsupported, corruption. May be called from any
+  // thread.
   virtual Result<std::unique_ptr<ControlStream>> dial(const std::string& address) = 0;
 
   // dial(), and waits until the stream stands, or the deadline.

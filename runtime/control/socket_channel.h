@@ -10,8 +10,8 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/fd.h"
-#include "runtime/control/byte_channel.h"
 #include "runtime/base/socket_address.h"
+#include "runtime/control/byte_channel.h"
 
 namespace isthmus {
 

@@ -315,8 +315,7 @@ TEST(Lifecycle, ARankThatDidItsPartLeavesAndTheOthersFinish) {
   run_world(world, [](WorldRank& self) {
     std::int64_t value = 1 + self.rank, sum = 0;
     if (self.rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-    const Status status =
-        wait_for(self.communicator->reduce(&value, &sum, 1, DataType::kInt64, ReduceOp::kSum, 1, {}));
+    const Status status = wait_for(self.communicator->reduce(&value, &sum, 1, DataType::kInt64, ReduceOp::kSum, 1, {}));
     EXPECT_TRUE(status.ok()) << status.to_string();
     EXPECT_EQ(sum, self.rank == 1 ? 6 : 0);
   });
@@ -328,8 +327,7 @@ TEST(Lifecycle, ARankThatLeavesInsteadOfCallingIsNamed) {
   run_world(world, [](WorldRank& self) {
     if (self.rank == 2) return;
     std::int64_t value = 1, sum = 0;
-    const Status status =
-        wait_for(self.communicator->allreduce(&value, &sum, 1, DataType::kInt64, ReduceOp::kSum, {}));
+    const Status status = wait_for(self.communicator->allreduce(&value, &sum, 1, DataType::kInt64, ReduceOp::kSum, {}));
     EXPECT_EQ(status.code(), StatusCode::kUnavailable) << status.to_string();
     EXPECT_NE(status.message().find("rank 2 (site site2) has left"), std::string::npos) << status.message();
   });

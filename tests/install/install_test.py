@@ -63,7 +63,8 @@ class InstallTest(unittest.TestCase):
 
     def test_find_package(self):
         build = self.work / "with-cmake"
-        run(CMAKE, "-G", "Ninja", "-S", CONSUMER, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DWANTED_VERSION={VERSION}")
+        where = (f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DWANTED_VERSION={VERSION}")
+        run(CMAKE, "-G", "Ninja", "-S", CONSUMER, "-B", build, *where)
         run(CMAKE, "--build", build)
         self.assertEqual(run(build / "consumer").strip(), VERSION)
 

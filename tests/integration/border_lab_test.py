@@ -6,6 +6,8 @@ import tempfile
 import unittest
 
 import rank_support  # first: it makes lab_support importable
+
+# isort: split
 import lab_support
 
 PORTS = "40000-40050"
@@ -35,8 +37,18 @@ class Borders(unittest.TestCase):
             words = " ".join(f"{name}={value}" for name, value in environment.items())
             script = f"[ $ISTHMUS_SITE = b ] && export {site_b or 'NOTHING=1'}; export {words}; "
             script += f"exec {rank_support.PROGRAM} allreduce 100000"
-            return lab_support.run_script("--topology", str(path), "--rate", "100mbit", "--rtt", "20ms",
-                                          "--master-port", "40050", script=script, timeout=75)
+            return lab_support.run_script(
+                "--topology",
+                str(path),
+                "--rate",
+                "100mbit",
+                "--rtt",
+                "20ms",
+                "--master-port",
+                "40050",
+                script=script,
+                timeout=75,
+            )
 
     def test_NW_10_all_listeners_lie_in_the_range(self):
         done = self.run_job(FILTERED, {"ISTHMUS_PORT_RANGE": "40000-40049"})
@@ -54,13 +66,14 @@ class Borders(unittest.TestCase):
         self.assertRegex(done.stdout, r"10\.77\.[01]\.1:\d+")
 
     def test_NW_11_an_advertised_address_leads_through_a_nat(self):
-        done = self.run_job(BEHIND_NAT, {"ISTHMUS_PORT_RANGE": "40000-40049"},
-                            site_b="ISTHMUS_ADVERTISE_ADDRESS=10.78.1.1")
+        done = self.run_job(
+            BEHIND_NAT, {"ISTHMUS_PORT_RANGE": "40000-40049"}, site_b="ISTHMUS_ADVERTISE_ADDRESS=10.78.1.1"
+        )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_NW_11_without_it_the_private_address_is_shown(self):
-        # Of two processes the one with the smaller id dials. That is chance, and where it is the one behind the NAT, the
-        # job works.
+        # Of two processes the one with the smaller id dials. That is chance, and where it is the one behind the NAT,
+        # the job works.
         for _ in range(10):
             done = self.run_job(BEHIND_NAT, {"ISTHMUS_PORT_RANGE": "40000-40049", "ISTHMUS_CONNECT_TIMEOUT_MS": "8000"})
             if done.returncode != 0:

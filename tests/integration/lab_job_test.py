@@ -6,6 +6,8 @@ import time
 import unittest
 
 import rank_support  # first: it makes lab_support importable
+
+# isort: split
 import lab_support
 
 MEBIBYTE = 1024 * 1024
@@ -38,8 +40,17 @@ class LabJob(unittest.TestCase):
         """Over the least, of the site that sent most: in frames, and on the wire."""
         size = 16 * MEBIBYTE
         bound = 2 * (3 - 1) / 3 * size
-        done, stats = self.run_job("--sites", "3", "--ranks-per-site", "2", "--rate", "200mbit", "--rtt", "20ms",
-                                   words=f"allreduce {size // 4}")
+        done, stats = self.run_job(
+            "--sites",
+            "3",
+            "--ranks-per-site",
+            "2",
+            "--rate",
+            "200mbit",
+            "--rtt",
+            "20ms",
+            words=f"allreduce {size // 4}",
+        )
         frames = {}
         for site, count in re.findall(r"site (\S+) wan_sent_bytes (\d+)", done.stdout):
             frames[site] = frames.get(site, 0) + int(count)
@@ -50,18 +61,31 @@ class LabJob(unittest.TestCase):
         return max(sent.values())
 
     def test_NW_01_the_own_host_name_means_loopback(self):
-        _, stats = self.run_job("--sites", "2", "--ranks-per-site", "2", "--rate", "100mbit", "--rtt", "10ms",
-                                "--loopback-hostname", words="allreduce 100000")
+        _, stats = self.run_job(
+            "--sites",
+            "2",
+            "--ranks-per-site",
+            "2",
+            "--rate",
+            "100mbit",
+            "--rtt",
+            "10ms",
+            "--loopback-hostname",
+            words="allreduce 100000",
+        )
         self.assertGreater(lab_support.pair_of(stats, "a", "b")["delivered_bytes"], 400000)
 
     def test_NW_06_one_reachable_address_of_three_is_enough(self):
         """The other two exist at both sites and lead nowhere, as those of container bridges do."""
         bridges = "".join(
             f"ip link add docker{i} type veth peer name inside{i} && ip addr add 172.1{7 + i}.0.1/16 dev docker{i} && "
-            f"ip link set docker{i} up && ip link set inside{i} up && " for i in range(2))
+            f"ip link set docker{i} up && ip link set inside{i} up && "
+            for i in range(2)
+        )
         setup = "set -e; " + bridges + "export ISTHMUS_WAN_INTERFACE=docker0,docker1,wan0;"
-        _, stats = self.run_job("--sites", "2", "--rate", "100mbit", "--rtt", "10ms", words="allreduce 100000",
-                                setup=setup)
+        _, stats = self.run_job(
+            "--sites", "2", "--rate", "100mbit", "--rtt", "10ms", words="allreduce 100000", setup=setup
+        )
         self.assertGreater(lab_support.pair_of(stats, "a", "b")["delivered_bytes"], 400000)
 
     def test_NW_08_sites_in_different_subnets_need_no_setting(self):
@@ -70,8 +94,9 @@ class LabJob(unittest.TestCase):
 
     def test_sites_are_detected_by_round_trip_time(self):
         script = self.job("allreduce 1000", "unset ISTHMUS_SITE;")
-        done = lab_support.run_script("--sites", "3", "--ranks-per-site", "2", "--rate", "100mbit", "--rtt", "30ms",
-                                      script=script, timeout=90)
+        done = lab_support.run_script(
+            "--sites", "3", "--ranks-per-site", "2", "--rate", "100mbit", "--rtt", "30ms", script=script, timeout=90
+        )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for site in range(3):
             self.assertEqual(done.stdout.count(f"site site{site} wan_sent_bytes"), 2, done.stdout)
@@ -79,8 +104,9 @@ class LabJob(unittest.TestCase):
     def test_a_dead_rank_is_named_by_all_survivors_within_five_seconds(self):
         start = time.time()
         script = self.job("loop 3")
-        done = lab_support.run_script("--sites", "3", "--ranks-per-site", "2", "--rate", "100mbit", "--rtt", "60ms",
-                                      script=script, timeout=90)
+        done = lab_support.run_script(
+            "--sites", "3", "--ranks-per-site", "2", "--rate", "100mbit", "--rtt", "60ms", script=script, timeout=90
+        )
         self.assertEqual(done.returncode, 128 + 9, done.stdout + done.stderr)
         failures = re.findall(r"failed at ([\d.]+): (\w+): (.*)", done.stdout)
         self.assertEqual(len(failures), 5, done.stdout + done.stderr)

@@ -9,6 +9,8 @@ import time
 import unittest
 
 import rank_support  # first: it makes lab_support importable
+
+# isort: split
 import lab_support
 
 BENCH = os.environ["BENCH_PROGRAM"]
@@ -23,8 +25,9 @@ class LinkInTheLab(unittest.TestCase):
     def test_an_allreduce_survives_a_cut_of_five_seconds(self):
         script = f"echo started; exec {BENCH} allreduce --size 64MiB --iters 6 --warmup 0 --json"
         name = f"cut-{os.getpid()}"
-        with lab_support.BackgroundLab("--sites", "2", "--rate", "200mbit", "--rtt", "60ms", script=script, name=name,
-                                       timeout=120) as lab:
+        with lab_support.BackgroundLab(
+            "--sites", "2", "--rate", "200mbit", "--rtt", "60ms", script=script, name=name, timeout=120
+        ) as lab:
             lab.wait_for("started", 2)
             time.sleep(9)  # inside some iteration, on a slow machine of the first ones
             self.assertEqual(lab_support.ctl(name, "cut", "a", "b").returncode, 0)
@@ -40,8 +43,19 @@ class LinkInTheLab(unittest.TestCase):
     def failures_of_a_cut(self, sites, pair, grace_ms, name):
         """Every rank's category and message, and how long after the cut it came."""
         script = f"export ISTHMUS_LINK_GRACE_MS={grace_ms}; exec {rank_support.PROGRAM} loop 99"
-        with lab_support.BackgroundLab("--sites", str(sites), "--rate", "100mbit", "--rtt", "40ms", "--grace", "40s",
-                                       script=script, name=name, timeout=120) as lab:
+        with lab_support.BackgroundLab(
+            "--sites",
+            str(sites),
+            "--rate",
+            "100mbit",
+            "--rtt",
+            "40ms",
+            "--grace",
+            "40s",
+            script=script,
+            name=name,
+            timeout=120,
+        ) as lab:
             lab.wait_for("10 done", sites)
             self.assertEqual(lab_support.ctl(name, "cut", *pair).returncode, 0)
             cut_at = time.time()
@@ -71,8 +85,9 @@ class Soak(unittest.TestCase):
         draw = random.Random(4)
         script = f"exec {BENCH} allreduce --min 1KiB --max 16MiB --factor 4 --iters 400 --warmup 1 --check-all --json"
         name = f"soak-{os.getpid()}"
-        with lab_support.BackgroundLab("--sites", "2", "--rate", "200mbit", "--rtt", "60ms", script=script, name=name,
-                                       timeout=1400) as lab:
+        with lab_support.BackgroundLab(
+            "--sites", "2", "--rate", "200mbit", "--rtt", "60ms", script=script, name=name, timeout=1400
+        ) as lab:
             time.sleep(3)
             for _ in range(200):
                 time.sleep(draw.uniform(0.5, 3))

@@ -34,8 +34,11 @@ class Listening(unittest.TestCase):
     def test_EL_06_a_restarted_process_takes_its_two_ports_again(self):
         plans = [{port, port + 1} for port in range(self.first_port, self.first_port + 6, 2)]
         own = [{"ISTHMUS_PORT_RANGE": f"{min(ports)}-{max(ports)}"} for ports in plans]
-        environment = {"ISTHMUS_TRANSPORT": self.transport, "ISTHMUS_LINK_GRACE_MS": "4000",
-                       "ISTHMUS_CONNECT_TIMEOUT_MS": "90000"}
+        environment = {
+            "ISTHMUS_TRANSPORT": self.transport,
+            "ISTHMUS_LINK_GRACE_MS": "4000",
+            "ISTHMUS_CONNECT_TIMEOUT_MS": "90000",
+        }
         sites = ["a", "b", "c"]
         victims = rank_support.start_ranks(["loop", "1"], sites, environment, own)
         outputs = [process.communicate(timeout=60)[0] for process in victims]

@@ -22,16 +22,26 @@ def free_port():
 
 
 def start_ranks(words, sites, environment=None, own=None):
-    """One process per entry of `sites` (its site's name) on this host; returns them by rank. `own`: a dictionary for each
-    rank, over `environment`."""
+    """One process per entry of `sites` (its site's name) on this host; returns them by rank. `own`: a dictionary for
+    each rank, over `environment`."""
     port = str(free_port())
     processes = []
     for rank, site in enumerate(sites):
         added = {"ISTHMUS_SECRET": SECRET} | (environment or {}) | (own[rank] if own else {})
-        variables = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(len(sites)), MASTER_ADDR="127.0.0.1",
-                         MASTER_PORT=port, ISTHMUS_SITE=site, **added)
-        processes.append(subprocess.Popen([PROGRAM, *words], env=variables, stdout=subprocess.PIPE,
-                                          stderr=subprocess.STDOUT, text=True))
+        variables = dict(
+            os.environ,
+            RANK=str(rank),
+            WORLD_SIZE=str(len(sites)),
+            MASTER_ADDR="127.0.0.1",
+            MASTER_PORT=port,
+            ISTHMUS_SITE=site,
+            **added,
+        )
+        processes.append(
+            subprocess.Popen(
+                [PROGRAM, *words], env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            )
+        )
     return processes
 
 

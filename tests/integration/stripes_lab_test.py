@@ -6,7 +6,6 @@ import sys
 import time
 import unittest
 
-import rank_support  # first: it makes lab_support importable
 import lab_support
 
 BENCH = os.environ["BENCH_PROGRAM"]
@@ -40,7 +39,9 @@ class Stripes(unittest.TestCase):
 
     def test_WA_02_more_lanes_carry_more_and_a_slow_one_holds_up_little(self):
         one, eight, capped = self.throughput(1), self.throughput(8), self.throughput(8, cap_one=True)
-        print(f"1 lane {one / 1e6:.2f} MB/s, 8 lanes {eight / 1e6:.2f} MB/s, one of 8 at a tenth {capped / 1e6:.2f} MB/s")
+        print(
+            f"1 lane {one / 1e6:.2f} MB/s, 8 lanes {eight / 1e6:.2f} MB/s, one of 8 at a tenth {capped / 1e6:.2f} MB/s"
+        )
         self.assertGreater(eight, 1.5 * one)
         self.assertGreater(capped, eight / 4)
 

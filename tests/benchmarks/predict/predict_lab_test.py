@@ -17,8 +17,11 @@ LARGEST_ERROR = 0.25
 class PredictedAndMeasured(unittest.TestCase):
     def test_predictions_hold_in_the_lab(self):
         for name, size, algorithm, predicted, measured, bound in predict.compare():
-            print(f"{name} {size} {algorithm}: {predicted:.1f} ms predicted, {measured:.1f} ms measured, "
-                  f"bound {bound:.1f} ms", flush=True)
+            print(
+                f"{name} {size} {algorithm}: {predicted:.1f} ms predicted, {measured:.1f} ms measured, "
+                f"bound {bound:.1f} ms",
+                flush=True,
+            )
             with self.subTest(topology=name, size=size):
                 self.assertLess(abs(predicted / measured - 1), LARGEST_ERROR)
 

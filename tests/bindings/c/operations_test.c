@@ -55,8 +55,7 @@ static void check_premultiplied(const rank_context* self) {
     ranks += (float)r;
     squares += (float)(r * r);
   }
-  CHECK_OK(
-      isthmus_allreduce(self->communicator, value, value, 2, ISTHMUS_FLOAT32, ISTHMUS_PREMUL_SUM, &options, NULL));
+  CHECK_OK(isthmus_allreduce(self->communicator, value, value, 2, ISTHMUS_FLOAT32, ISTHMUS_PREMUL_SUM, &options, NULL));
   CHECK(value[0] == 1.5f * ranks && value[1] == squares);
   CHECK_OK(isthmus_allreduce(self->communicator, imaginary, imaginary, 1, ISTHMUS_COMPLEX128, ISTHMUS_PREMUL_SUM,
                              &options, NULL));

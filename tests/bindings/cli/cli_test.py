@@ -121,8 +121,9 @@ class Command(unittest.TestCase):
 
     def test_info_shows_that_there_is_a_secret_and_not_which(self):
         environment = {"PATH": os.environ["PATH"], "ISTHMUS_SECRET": "marker"}
-        done = subprocess.run([PROGRAM, "info", "--options"], capture_output=True, text=True, timeout=30,
-                              env=environment)
+        done = subprocess.run(
+            [PROGRAM, "info", "--options"], capture_output=True, text=True, timeout=30, env=environment
+        )
         self.assertIn("secret = (set)", done.stdout)
         self.assertNotIn("marker", done.stdout + done.stderr)
 
