@@ -1,6 +1,7 @@
 // Collectives of whole worlds of threads against a scalar reference, over every shape of sites.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -275,6 +276,36 @@ TEST(Mistakes, BadArgumentsAreRefusedAndLeaveTheCommunicatorUsable) {
     EXPECT_EQ(c.send(buffer, 4, DataType::kFloat32, self.rank, {}).status().code(), StatusCode::kInvalidArgument);
     EXPECT_TRUE(wait_for(c.barrier({})).ok());
   });
+}
+
+// Two sites of three ranks: each site sends what it has summed once, whether ranks are numbered site by site or in
+// turn.
+TEST(Hierarchy, WA_05_ABufferCrossesTheWanOnceHoweverRanksAreNumbered) {
+  constexpr std::size_t kCount = 1 << 19;
+  constexpr double kBytes = kCount * sizeof(std::int64_t);
+  for (const bool interleave : {false, true}) {
+    WorldOptions world;
+    world.ranks_per_site = {3, 3};
+    world.interleave = interleave;
+    const std::vector<int> sites = world_sites(world);
+    std::atomic<std::uint64_t> sent_bytes[2] = {0, 0};
+    run_world(world, [&](WorldRank& self) {
+      std::vector<std::int64_t> values(kCount), expected(kCount);
+      for (std::size_t i = 0; i < kCount; ++i) {
+        values[i] = static_cast<std::int64_t>(i) * (self.rank + 1);
+        expected[i] = static_cast<std::int64_t>(i) * (1 + 2 + 3 + 4 + 5 + 6);
+      }
+      const Status status = wait_for(
+          self.communicator->allreduce(values.data(), values.data(), kCount, DataType::kInt64, ReduceOp::kSum, {}));
+      ASSERT_TRUE(status.ok()) << status.to_string();
+      EXPECT_EQ(values, expected);
+      sent_bytes[sites[static_cast<std::size_t>(self.rank)]] += self.runtime->counters().wan.sent_bytes.value();
+    });
+    for (const auto& bytes : sent_bytes) {
+      EXPECT_GE(static_cast<double>(bytes), kBytes);
+      EXPECT_LE(static_cast<double>(bytes), 1.1 * kBytes);
+    }
+  }
 }
 
 TEST(Abort, ReachesEveryRankWithItsReason) {
