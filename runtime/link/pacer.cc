@@ -21,10 +21,6 @@ constexpr double kFollows = 0.25;
 // A queue of ours holds back what it is made of. Where this share of the pace arrived all the same, it may have been a
 // stall of a thread or of the path, and is believed at the second time.
 constexpr double kArrivesInFull = 0.9;
-// A stall is less than this share of what the line carries, for so many epochs at most, and a burst follows it: neither
-// tells what the line carries.
-constexpr double kStalledLine = 0.5;
-constexpr int kStalledEpochs = 4;
 // Less than this share of the pace arrives in a stall: that says nothing about the line.
 constexpr double kStalled = 0.25;
 // A line that has carried so much more than was thought is another one, or was never busy before.
@@ -96,7 +92,7 @@ bool Pacer::end_epoch(Duration queue, Duration round_trip, double fairness, Time
   bool is_base = false;
   if (counts) {
     const double pace_before = pace_;
-    carried_[next_carried_++ % std::size(carried_)] = std::min((rate + last_rate_ + rate_before_) / 3, pace_);
+    carried_[next_carried_++ % std::size(carried_)] = std::min((rate + last_rate_) / 2, pace_);
     const double target = to_seconds(queue_target(round_trip, fairness));
     const double missing = 1 - to_seconds(queue) / target;
     const bool is_doubted = is_starting_ && missing < 0 && rate >= kArrivesInFull * pace_ && !was_doubted_;
@@ -107,7 +103,6 @@ bool Pacer::end_epoch(Duration queue, Duration round_trip, double fairness, Time
       speed_up(rate, missing, fairness);
     is_base = is_delay_of_path(queue, rate, pace_before);
   }
-  rate_before_ = last_rate_;
   last_rate_ = was_idle_ ? 0 : rate;
   arrived_bytes_ = 0;
   was_idle_ = false;
@@ -118,22 +113,16 @@ bool Pacer::end_epoch(Duration queue, Duration round_trip, double fairness, Time
 // The line is busy: what arrives is what it carries. When that begins, what overran the queue may be lost and little
 // arrive, so what arrived lately counts too.
 void Pacer::slow_down(double rate, double excess) {
-  const double carried = std::max(most_carried(), line_rate_ == 0 ? std::min(rate, pace_) : 0);
+  const double carried = *std::max_element(std::begin(carried_), std::end(carried_));
   const bool is_first = slow_epochs_++ == 0;
   if (is_first) reference_ = std::max(pace_, rate);
-  line_rate_ = is_first && carried > kAnotherLine * line_rate_ ? carried : smoothed_line_rate(rate);
+  line_rate_ = is_first && carried > kAnotherLine * line_rate_ ? carried
+               : line_rate_ == 0                               ? rate
+                                                               : line_rate_ + (rate - line_rate_) / kRateMemory;
   pace_ = line_rate_ * (1 - std::min(excess, kMostShrinkage));
   is_starting_ = false;
   growth_ = kFirstGrowth;
   quiet_epochs_ = 0;
-}
-
-double Pacer::most_carried() const { return *std::max_element(std::begin(carried_), std::end(carried_)); }
-
-double Pacer::smoothed_line_rate(double rate) {
-  stalled_epochs_ = rate < kStalledLine * line_rate_ ? stalled_epochs_ + 1 : 0;
-  if (stalled_epochs_ > 0 && stalled_epochs_ <= kStalledEpochs) return line_rate_;
-  return line_rate_ + (std::min(rate, kAnotherLine * line_rate_) - line_rate_) / kRateMemory;
 }
 
 void Pacer::speed_up(double rate, double missing, double fairness) {
@@ -147,11 +136,7 @@ void Pacer::speed_up(double rate, double missing, double fairness) {
   }
   // A pace that was measured over a cut is none; nor is the burst after a stall.
   pace_ = std::max({pace_, line_rate_, std::min(rate, last_rate_) / 2});
-  if (missing < 0.5) {  // a queue begins: by the time it is full, twice a round trip's excess would be on its way
-    pace_ = std::min(pace_, std::max(line_rate_, most_carried()));
-    return;
-  }
-  if (rate < pace_ * (1 - kFollows)) return;  // TCP does not follow
+  if (missing < 0.5 || rate < pace_ * (1 - kFollows)) return;  // a queue begins, or TCP does not follow
   pace_ *= std::max(1 + growth_, std::min(fairness, kMostHandover));
   const double most = pace_ > kAnotherLine * line_rate_ ? kMostGrowthAnew : kMostGrowth;
   if (++quiet_epochs_ % kQuietEpochs == 0) growth_ = std::min(2 * growth_, most);

@@ -8,9 +8,10 @@
 //
 // An epoch is a round trip. With more than the target queued, what arrived tells what the line carries, and the pace
 // becomes that, less what drains the excess. With less, the pace grows: quickly up to the rate that the line has shown,
-// carefully beyond, and back to that rate when half the target is queued. At first it grows by half whenever what it
-// lets go arrives, and there is none before a first part has arrived. Delay that does not fall although the pace has is
-// the path's own, and counts as base from then on; the base also rises by 0.1 ms per second, as clocks drift apart.
+// carefully beyond. At first it grows by half whenever what it lets go arrives, and there is
+// none before a first part has arrived. Delay that does not fall
+// although the pace has is the path's own, and counts as base from then on; the base also rises by 0.1 ms per second,
+// as clocks drift apart.
 //
 // Threads: the progress thread. Cost: a few operations per segment; memory: a few words.
 #pragma once
@@ -61,21 +62,19 @@ class Pacer {
  private:
   void slow_down(double rate, double excess);
   void speed_up(double rate, double missing, double fairness);
-  double most_carried() const;
-  double smoothed_line_rate(double rate);
   bool is_delay_of_path(Duration queue, double rate, double pace_before);
 
   double pace_ = 0, reference_ = 0;
   double line_rate_ = 0;  // what arrived while the line was busy, smoothed; 0: it never was
   TimePoint next_send_at_{}, epoch_began_{};
   std::uint64_t arrived_bytes_ = 0;
-  double last_rate_ = 0, rate_before_ = 0, growth_ = 0.005;
-  // Of the last epochs that counted, each with the two before it, so that a stall and the burst after it are one; what
+  double last_rate_ = 0, growth_ = 0.005;
+  // Of the last epochs that counted, each with the one before it, so that a stall and the burst after it are one; what
   // was never sent does not count.
   double carried_[8] = {};
   std::size_t next_carried_ = 0;
   bool was_idle_ = true, is_starting_ = true, was_doubted_ = false;
-  int flat_epochs_ = 0, slow_epochs_ = 0, quiet_epochs_ = 0, unmoved_epochs_ = 0, stalled_epochs_ = 0;
+  int flat_epochs_ = 0, slow_epochs_ = 0, quiet_epochs_ = 0, unmoved_epochs_ = 0;
   Duration last_queue_{0};
 };
 

@@ -184,47 +184,6 @@ TEST(Pacer, HoldsNothingBackBeforeAnythingArrived) {
   EXPECT_EQ(pacer.bytes_per_sec(), 0);
 }
 
-// A pacer that has found a line of 24 MB/s and 60 ms; epoch() feeds it one round trip.
-class KnownLine {
- public:
-  static constexpr double kRate = 24e6;
-  Pacer pacer;
-
-  KnownLine() {
-    epoch(kRate, 0ms);
-    epoch(kRate, 0ms);
-    for (int i = 0; i < 3; ++i) epoch(kRate, 16ms);
-    epoch(kRate, 0ms);
-  }
-  void epoch(double bytes_per_sec, Duration queue) {
-    pacer.arrived(static_cast<std::size_t>(bytes_per_sec * to_seconds(kRoundTrip)));
-    now_ += kRoundTrip;
-    pacer.end_epoch(queue, kRoundTrip, 1, now_);
-  }
-
- private:
-  static constexpr Duration kRoundTrip = 60ms;
-  TimePoint now_{1s};
-};
-
-TEST(Pacer, AStallAndTheBurstAfterItDoNotChangeTheRateOfTheLine) {
-  KnownLine line;
-  EXPECT_NEAR(line.pacer.bytes_per_sec(), KnownLine::kRate, 0.03 * KnownLine::kRate);
-  line.epoch(8e6, 47ms);
-  line.epoch(2e6, 37ms);
-  line.epoch(60e6, 20ms);
-  line.epoch(KnownLine::kRate, 0ms);
-  EXPECT_NEAR(line.pacer.bytes_per_sec(), KnownLine::kRate, 0.05 * KnownLine::kRate);
-}
-
-TEST(Pacer, AProbeThatFindsAQueueGoesBackToWhatArrives) {
-  KnownLine line;
-  for (int i = 0; i < 30; ++i) line.epoch(KnownLine::kRate, 0ms);
-  EXPECT_GT(line.pacer.bytes_per_sec(), 1.15 * KnownLine::kRate);
-  line.epoch(KnownLine::kRate, 8ms);  // more than half of the target
-  EXPECT_NEAR(line.pacer.bytes_per_sec(), KnownLine::kRate, 0.03 * KnownLine::kRate);
-}
-
 TEST(LaneDelayMeter, TheQueueIsWhatExceedsTheLeastEverAndClocksMayDriftOrWrap) {
   LaneDelayMeter meter;
   TimePoint now(1s);
