@@ -1,6 +1,8 @@
 #include "benchmarks/bench/job.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <thread>
 
 #include "runtime/base/log.h"
 #include "runtime/base/socket_address.h"
@@ -89,5 +91,17 @@ Status Job::reduce(std::vector<std::int64_t>* values, ReduceOp op) {
 }
 
 Status Job::barrier() { return finish(world_->barrier({})); }
+
+// Each rank proposes a moment that lies as far ahead as agreeing took at most until now; the last one proposed holds,
+// and is still to come when all have heard of it. (The first time it has passed already: then it only takes a barrier.)
+Status Job::wait_for_common_moment() {
+  using Wall = std::chrono::system_clock;
+  const Wall::time_point begin = Wall::now();
+  std::vector<std::int64_t> moment{std::chrono::nanoseconds((begin + agreement_time_).time_since_epoch()).count()};
+  ISTHMUS_RETURN_IF_ERROR(reduce(&moment, ReduceOp::kMax));
+  agreement_time_ = std::max<std::chrono::nanoseconds>(agreement_time_, Wall::now() - begin);
+  std::this_thread::sleep_until(Wall::time_point(std::chrono::nanoseconds(moment.front())));
+  return Status();
+}
 
 }  // namespace isthmus::bench

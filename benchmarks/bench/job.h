@@ -3,6 +3,7 @@
 // Threads: one thread at a time. The destructor says goodbye to the peers; option drain_ms limits it.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ class Job {
   Status reduce(std::vector<double>* values, ReduceOp op);
   Status reduce(std::vector<std::int64_t>* values, ReduceOp op);
   Status barrier();
+  // All ranks return at one moment of their wall clocks, about a barrier's time from now.
+  Status wait_for_common_moment();
 
  private:
   Job() = default;
@@ -39,6 +42,7 @@ class Job {
   std::unique_ptr<RendezvousServer> server_;  // at rank 0
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<Communicator> world_;
+  std::chrono::nanoseconds agreement_time_{0};  // the longest that this rank has waited to agree on a moment
 };
 
 // Waits for an operation that was just issued, and returns how it ended.

@@ -19,8 +19,8 @@ class Loop {
  public:
   Loop(Job& job, const BenchOptions& options, const ExerciseOptions& exercise, const Pattern& pattern)
       : job_(job), options_(options) {
-    const bool is_pipelined = options.run_case == Case::kStream && options.gap == Duration{} && !options.barrier &&
-                              options.check != Check::kAll;
+    const bool is_pipelined = options.run_case == Case::kStream && options.gap == Duration{} &&
+                              options.start == Start::kBackToBack && options.check != Check::kAll;
     const int depth = is_pipelined ? kStreamDepth : 1;
     for (int i = 0; i < depth; ++i) exercises_.emplace_back(exercise, &job.world(), pattern);
   }
@@ -56,7 +56,8 @@ class Loop {
   Status begin(int iteration) {
     if (options_.check == Check::kAll) exercise(iteration).prepare(next_seed_++);
     if (iteration > 0 && options_.gap > Duration{}) std::this_thread::sleep_for(options_.gap);
-    if (options_.barrier) ISTHMUS_RETURN_IF_ERROR(job_.barrier());
+    if (options_.start == Start::kBarrier) ISTHMUS_RETURN_IF_ERROR(job_.barrier());
+    if (options_.start == Start::kClock) ISTHMUS_RETURN_IF_ERROR(job_.wait_for_common_moment());
     if (iteration == options_.warmup) sent_before_ = wan_sent();
     issued_.push_back(SteadyClock::instance().now());
     return exercise(iteration).start();

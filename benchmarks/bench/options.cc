@@ -24,7 +24,8 @@ A launcher starts one process per rank: isthmus lab, torchrun --no-python, mpiru
 
 // The texts of options, until all are known and can be read with one way to say what is wrong.
 struct Texts {
-  std::string case_name, size = "1MiB", min, max, dtype = "fp32", op = "sum", gap = "0s", line_rate, timeout = "60s";
+  std::string case_name, size = "1MiB", min, max, dtype = "fp32", op = "sum", gap = "0s", start = "back-to-back",
+                         line_rate, timeout = "60s";
   std::uint64_t factor = 2;
   bool check = true, check_all = false;
 };
@@ -55,6 +56,12 @@ Result<ReduceOp> read_op(const std::string& text) {
   return invalid_argument("--op: '{}' is not one of{}", text, names);
 }
 
+Result<Start> read_start(const std::string& text) {
+  for (const Start start : {Start::kBackToBack, Start::kBarrier, Start::kClock})
+    if (start_name(start) == text) return start;
+  return invalid_argument("--start: '{}' is not one of back-to-back barrier clock", text);
+}
+
 Result<std::vector<std::uint64_t>> read_sizes(const Texts& texts) {
   if (texts.min.empty() != texts.max.empty()) return invalid_argument("--min and --max go together");
   if (!texts.min.empty()) {
@@ -71,6 +78,7 @@ Status read_texts(const Texts& texts, BenchOptions* options) {
   ISTHMUS_ASSIGN_OR_RETURN(options->sizes_bytes, read_sizes(texts));
   ISTHMUS_ASSIGN_OR_RETURN(options->dtype, read_dtype(texts.dtype));
   ISTHMUS_ASSIGN_OR_RETURN(options->op, read_op(texts.op));
+  ISTHMUS_ASSIGN_OR_RETURN(options->start, read_start(texts.start));
   ISTHMUS_ASSIGN_OR_RETURN(options->gap, parse_duration(texts.gap, kMaxTime));
   ISTHMUS_ASSIGN_OR_RETURN(options->timeout, parse_duration(texts.timeout, kMaxTime));
   if (options->timeout < std::chrono::milliseconds(1)) return invalid_argument("--timeout must be at least 1ms");
@@ -100,7 +108,8 @@ void add_options(CLI::App& app, Texts* texts, BenchOptions* options) {
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   app.add_option("--gap", texts->gap, "rest between iterations, not timed")->capture_default_str();
-  app.add_flag("--barrier", options->barrier, "a barrier before each iteration, not timed");
+  app.add_option("--start", texts->start, "how an iteration begins: back-to-back, after a barrier, or by the clock")
+      ->capture_default_str();
   app.add_flag("--check,!--no-check", texts->check, "count wrong elements (default: yes)");
   app.add_flag("--check-all", texts->check_all, "fresh data for, and a check after, every iteration");
   app.add_flag("--json", options->json, "one JSON object a line instead of the table");
@@ -112,6 +121,15 @@ void add_options(CLI::App& app, Texts* texts, BenchOptions* options) {
 }
 
 }  // namespace
+
+std::string_view start_name(Start start) {
+  switch (start) {
+    case Start::kBackToBack: return "back-to-back";
+    case Start::kBarrier: return "barrier";
+    case Start::kClock: return "clock";
+  }
+  return "";
+}
 
 ParsedLine parse_command_line(const std::vector<std::string>& words) {
   BenchOptions options;

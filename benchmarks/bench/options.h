@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "benchmarks/bench/formulas.h"
@@ -20,6 +21,15 @@ enum class Check {
   kAll,   // every result, each with fresh data; the calls are then not back to back
 };
 
+// How an iteration begins.
+enum class Start {
+  kBackToBack,  // where the one before ends
+  kBarrier,     // after a barrier, which the ranks leave one after the other
+  kClock,       // at one moment of the ranks' wall clocks, which must agree: one machine, or NTP
+};
+
+std::string_view start_name(Start start);  // as --start takes it
+
 struct BenchOptions {
   Case run_case = Case::kAllreduce;
   std::vector<std::uint64_t> sizes_bytes;
@@ -28,7 +38,7 @@ struct BenchOptions {
   int iterations = 20, warmup = 5;
   int together = 1;
   Duration gap{};
-  bool barrier = false;
+  Start start = Start::kBackToBack;
   Check check = Check::kLast;
   bool json = false;
   std::int64_t line_rate_bits_per_sec = 0;  // 0: not given

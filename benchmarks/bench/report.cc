@@ -67,10 +67,10 @@ std::string table_header(const BenchOptions& options, const WorldInfo& world) {
   hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
   std::string text = fmt::format(
       "# isthmus bench {} {}: {} ranks, {} sites, {} hosts (from {}); {} {}\n# {} iterations after {}, {} calls "
-      "together, gap {} ms{}; busbw and line from p50\n",
+      "together, gap {} ms, start {}; busbw and line from p50\n",
       ISTHMUS_VERSION, case_name(options.run_case), world.ranks(), world.site_count, hosts.size(), world.launcher,
       world.transport, world.transport_version, options.iterations, options.warmup, options.together,
-      to_ms(options.gap), options.barrier ? ", barriers between" : "");
+      to_ms(options.gap), start_name(options.start));
   text += rank_lines(world);
   text += fmt::format("# {:>10} {:>10} {:>5} {:>7} {:>12} {:>12} {:>10} {:>10} {:>7} {:>6} {:>10} {:>9}\n", "size",
                       "count", "type", "op", "p50", "p99", "algbw", "busbw", "line", "lanes", "congestion", "wrong");
@@ -127,7 +127,7 @@ std::string json_line(const BenchOptions& options, const WorldInfo& world, const
   text("congestion", lanes.congestion);
   number("together", options.together);
   number("gap_us", options.gap.count() / 1000);
-  number("barrier", options.barrier ? "true" : "false");
+  text("start", start_name(options.start));
   number("iterations", options.iterations);
   number("warmup", options.warmup);
   number("wan_sent_bytes", measured.wan_sent_bytes);

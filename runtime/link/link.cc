@@ -16,7 +16,7 @@ constexpr std::size_t kOverdueLooks = 256;
 // Overdue by this many times the lane's patience: goes again even before new segments.
 constexpr int kLongOverdue = 4;
 constexpr int kMaxDoublings = 5;  // of the patience with a frame
-// While segments leave, so often something small does too, by which the peer sees the queue.
+// While segments are under way, so often something small leaves too, by which the peer sees the queue.
 constexpr Duration kProbeInterval = std::chrono::milliseconds(10);
 // What one lane may send of the link's pace, and all together: enough to make up for one that stalls, and not so much
 // that what a stall has held back overruns the queue.
@@ -192,6 +192,7 @@ void Link::acknowledged(OutFrame* frame) {
   frame->is_acknowledged = true;
   delivered_bytes_ += bytes;
   pacer_.arrived(bytes);
+  if (probe_at_ == kNever) probe_at_ = now + kProbeInterval;
   if (!frame->has_lane()) std::erase(waiting_, frame);
   for (FrameCopy& copy : frame->copies) {
     Lane* lane = find_lane(copy.lane);
@@ -217,6 +218,18 @@ Duration Link::patience() const {
 std::size_t Link::data_lane_count() const {
   const std::size_t others = lanes_.size() > 1 ? 1 : 0;
   return std::min(lanes_.size() - others, static_cast<std::size_t>(lane_count_.count()));
+}
+
+std::uint64_t Link::under_way_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Lane& lane : lanes_) bytes += lane.meter.in_flight_bytes();
+  return bytes;
+}
+
+std::uint64_t Link::retransmissions() const {
+  std::uint64_t packets = 0;
+  for (const Lane& lane : lanes_) packets += transport_->retransmissions(lane.id);
+  return packets;
 }
 
 std::span<Link::Lane> Link::data_lanes() {
@@ -407,7 +420,7 @@ bool Link::pump_frames(TimePoint now) {
     bytes += frame->bytes.size();
     did_something = true;
   }
-  pacer_.note_backlog(is_backlogged);
+  pacer_.note_load(is_backlogged, under_way_bytes());
   part_.waiting_bytes = outbound_.waiting_bytes();
   if (is_backlogged) part_.busy_at = now;
   if (looks && !is_backlogged) did_something |= resend_overdue(false);
@@ -425,6 +438,7 @@ void Link::pace(TimePoint now) {
   LaneDelayMeter& delay = lanes_.front().delay;
   part_.bytes_per_sec = pacer_.bytes_per_sec();
   const double fairness = share_->fairness(part_, now);
+  pacer_.note_retransmissions(retransmissions());
   const bool is_seen = delay.has_queue() && lanes_.size() > 1;
   if (pacer_.end_epoch(is_seen ? delay.queue() : Duration(-1), round_trip, fairness, now)) delay.take_as_base();
   delay.next_epoch();

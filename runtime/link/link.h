@@ -105,6 +105,8 @@ class Link final : public MatchingChannel {
   Lane* find_lane(LaneId id);
   std::size_t data_lane_count() const;
   std::span<Lane> data_lanes();
+  std::uint64_t under_way_bytes() const;
+  std::uint64_t retransmissions() const;
   bool may_resend() const;  // something may be overdue, and there is another lane for it
   Lane* lane_with_room(LaneId except = 0);
   Lane* lane_for_control();

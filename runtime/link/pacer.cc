@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace isthmus {
 namespace {
@@ -16,6 +17,8 @@ constexpr double kStartGrowth = 1.5;
 // The first pace is made of at least so much, or of a second: the first acknowledgement alone says nothing of the line.
 constexpr std::uint64_t kFirstBytes = 64 * 1024;
 constexpr Duration kFirstEpoch = std::chrono::seconds(1);
+// Less than this under way may be gone from the line before it is acknowledged.
+constexpr std::uint64_t kBusyBytes = 32 * 1024;
 // What arrives may lag so far behind the pace before that is TCP's doing and not the pace's.
 constexpr double kFollows = 0.25;
 // A queue of ours holds back what it is made of. Where this share of the pace arrived all the same, it may have been a
@@ -55,6 +58,11 @@ Duration queue_target(Duration round_trip, double fairness) {
   return std::chrono::duration_cast<Duration>(std::clamp(fairness, kLeastFairness, kMostFairness) * target);
 }
 
+// The part of the line's rate by which less for a round trip drains so much of the queue.
+double part_that_drains(Duration excess, Duration round_trip) {
+  return to_seconds(excess) / to_seconds(round_trip + kLeastEpoch);
+}
+
 }  // namespace
 
 void LaneDelayMeter::report(std::uint32_t delay_us, TimePoint now) {
@@ -80,31 +88,50 @@ void Pacer::sent(std::size_t bytes, TimePoint now) {
   next_send_at_ = std::max(next_send_at_, now - kCatchUp) + time;
 }
 
+void Pacer::note_load(bool is_backlogged, std::uint64_t under_way_bytes) {
+  was_idle_ |= !is_backlogged;
+  was_empty_ |= !is_backlogged && under_way_bytes < kBusyBytes;
+}
+
+void Pacer::note_retransmissions(std::uint64_t packets) {
+  loses_packets_ |= packets > retransmissions_;
+  retransmissions_ = packets;
+}
+
 bool Pacer::is_epoch_over(Duration round_trip, TimePoint now) const {
   if (round_trip == Duration(0)) return false;
   if (pace_ == 0 && !was_idle_ && arrived_bytes_ < kFirstBytes && now - epoch_began_ < kFirstEpoch) return false;
   return now - epoch_began_ >= std::max(is_starting_ ? kLeastStartEpoch : kLeastEpoch, round_trip);
 }
 
+// What arrived in this epoch left within one burst that is long enough to tell something, and overran the queue.
+bool Pacer::is_within_burst() const {
+  const bool is_long = !was_empty_ && !was_empty_before_ && arrived_bytes_ >= kFirstBytes;
+  return was_idle_ && is_long && loses_packets_;
+}
+
 bool Pacer::end_epoch(Duration queue, Duration round_trip, double fairness, TimePoint now) {
   const double rate = static_cast<double>(arrived_bytes_) / to_seconds(now - epoch_began_);
   const bool counts = !was_idle_ && queue >= Duration(0);
+  const Duration target = queue_target(round_trip, fairness);
   bool is_base = false;
   if (counts) {
     const double pace_before = pace_;
     carried_[next_carried_++ % std::size(carried_)] = std::min((rate + last_rate_) / 2, pace_);
-    const double target = to_seconds(queue_target(round_trip, fairness));
-    const double missing = 1 - to_seconds(queue) / target;
+    const double missing = 1 - to_seconds(queue) / to_seconds(target);
     const bool is_doubted = is_starting_ && missing < 0 && rate >= kArrivesInFull * pace_ && !was_doubted_;
     was_doubted_ = is_doubted;
     if (!is_doubted && missing < 0)
-      slow_down(rate, -missing * target / to_seconds(round_trip + kLeastEpoch));
+      slow_down(rate, part_that_drains(queue - target, round_trip));
     else if (!is_doubted)
       speed_up(rate, missing, fairness);
     is_base = is_delay_of_path(queue, rate, pace_before);
+  } else if (queue > target && is_within_burst()) {
+    slow_down(rate, part_that_drains(queue - target, round_trip));
   }
-  last_rate_ = was_idle_ ? 0 : rate;
+  last_rate_ = was_empty_ ? 0 : rate;
   arrived_bytes_ = 0;
+  was_empty_before_ = std::exchange(was_empty_, false);
   was_idle_ = false;
   epoch_began_ = now;
   return is_base;

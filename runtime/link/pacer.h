@@ -8,10 +8,13 @@
 //
 // An epoch is a round trip. With more than the target queued, what arrived tells what the line carries, and the pace
 // becomes that, less what drains the excess. With less, the pace grows: quickly up to the rate that the line has shown,
-// carefully beyond. At first it grows by half whenever what it lets go arrives, and there is
-// none before a first part has arrived. Delay that does not fall
-// although the pace has is the path's own, and counts as base from then on; the base also rises by 0.1 ms per second,
-// as clocks drift apart.
+// carefully beyond. At first it grows by half whenever what it lets go arrives, and there is none before a first part
+// has arrived. Delay that does not fall although the pace has is the path's own, and counts as base from then on; the
+// base also rises by 0.1 ms per second, as clocks drift apart.
+//
+// Whoever sends in bursts seldom has more to send for a whole epoch. That is as well as long as bursts fit into the
+// buffers of the line. On a line that has lost packets, a queue while something was under way all the time tells what
+// it carries, too; the pace grows only in epochs with enough to send.
 //
 // Threads: the progress thread. Cost: a few operations per segment; memory: a few words.
 #pragma once
@@ -47,9 +50,11 @@ class Pacer {
   TimePoint next_send_at() const { return next_send_at_; }
   void sent(std::size_t bytes, TimePoint now);
 
-  // Bytes were acknowledged. `is_limited`: the link had more to send than it might.
-  void arrived(std::size_t bytes) { arrived_bytes_ += bytes; }
-  void note_backlog(bool is_backlogged) { was_idle_ |= !is_backlogged; }
+  void arrived(std::size_t bytes) { arrived_bytes_ += bytes; }  // they were acknowledged
+  // At every turn: whether the link has more to send than it might, and how much is under way.
+  void note_load(bool is_backlogged, std::uint64_t under_way_bytes);
+  // Once per epoch, before its end: how many packets TCP has sent again, ever, on all lanes.
+  void note_retransmissions(std::uint64_t packets);
 
   // True: call end_epoch() with the queue (negative: none was reported) and begin the meter's next one. It returns
   // whether the delay is to be taken as base. `fairness` (line_share.h) multiplies the queue that is aimed at.
@@ -62,6 +67,7 @@ class Pacer {
  private:
   void slow_down(double rate, double excess);
   void speed_up(double rate, double missing, double fairness);
+  bool is_within_burst() const;
   bool is_delay_of_path(Duration queue, double rate, double pace_before);
 
   double pace_ = 0, reference_ = 0;
@@ -73,7 +79,11 @@ class Pacer {
   // was never sent does not count.
   double carried_[8] = {};
   std::size_t next_carried_ = 0;
-  bool was_idle_ = true, is_starting_ = true, was_doubted_ = false;
+  bool was_idle_ = true;                             // at some time in this epoch nothing waited to be sent
+  bool was_empty_ = true, was_empty_before_ = true;  // and little was under way; in the epoch before
+  std::uint64_t retransmissions_ = 0;
+  bool loses_packets_ = false;  // it has lost some
+  bool is_starting_ = true, was_doubted_ = false;
   int flat_epochs_ = 0, slow_epochs_ = 0, quiet_epochs_ = 0, unmoved_epochs_ = 0;
   Duration last_queue_{0};
 };

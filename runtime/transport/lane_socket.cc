@@ -126,6 +126,13 @@ void limit_socket_rate(int fd, const SocketAddress& remote, double bytes_per_sec
   ::setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));  // a hint: refusal changes nothing else
 }
 
+std::uint64_t retransmissions_of(int fd, const SocketAddress& remote) {
+  tcp_info info{};
+  socklen_t length = sizeof(info);
+  if (fd < 0 || !is_named(SocketAddress::remote_of(fd), remote)) return 0;
+  return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.tcpi_total_retrans : 0;
+}
+
 std::string congestion_of(int fd) {
   std::array<char, 32> name{};
   socklen_t length = name.size() - 1;

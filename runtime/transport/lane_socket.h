@@ -39,6 +39,9 @@ void adopt_lane_socket(int fd, const TransportOptions& options);
 // SO_MAX_PACING_RATE. Nothing happens when the descriptor is not (any longer) a socket with that remote end.
 void limit_socket_rate(int fd, const SocketAddress& remote, double bytes_per_sec);
 
+// Packets that TCP has sent again; 0 when the descriptor is not (any longer) a socket with that remote end.
+std::uint64_t retransmissions_of(int fd, const SocketAddress& remote);
+
 // The name of the socket's congestion control; empty when it has none.
 std::string congestion_of(int fd);
 

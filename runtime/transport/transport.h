@@ -115,6 +115,9 @@ class Transport {
   // that catches up after a stall may overrun the queue of its line.
   virtual void limit_rate(LaneId /*lane*/, double /*bytes_per_sec*/) {}
 
+  // Packets that the lane's connection has sent again, where it can tell; else 0.
+  virtual std::uint64_t retransmissions(LaneId /*lane*/) const { return 0; }
+
   virtual LaneInfo lane_info(LaneId lane) const = 0;
 };
 

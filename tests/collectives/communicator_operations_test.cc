@@ -45,16 +45,8 @@ struct Case {
 class Operations : public testing::TestWithParam<Case> {
  protected:
   WorldOptions options() const {
-    WorldOptions world;
-    world.ranks_per_site = GetParam().ranks_per_site;
-    world.interleave = GetParam().interleave;
+    WorldOptions world = world_of_small_steps(GetParam().ranks_per_site, GetParam().interleave);
     world.options.all_to_all = GetParam().all_to_all;
-    world.options.chunk_bytes = 64 * 1024;
-    world.options.segment_bytes = 16 * 1024;
-    Shape shape;
-    shape.out.delay = std::chrono::microseconds(300);
-    shape.out.jitter = std::chrono::microseconds(500);
-    world.shape = shape;
     return world;
   }
 };

@@ -15,7 +15,7 @@ class Sizes(unittest.TestCase):
             outputs = [process.communicate(timeout=150)[0] for process in processes]
         finally:
             rank_support.stop(processes)
-        for process, output in zip(processes, outputs, strict=False):
+        for process, output in zip(processes, outputs, strict=True):
             self.assertEqual(process.returncode, 0, output)
         return outputs
 

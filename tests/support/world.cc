@@ -66,6 +66,19 @@ Status run_rank(const WorldOptions& world, const Fabric& fabric, int rank, int s
 
 }  // namespace
 
+WorldOptions world_of_small_steps(const std::vector<int>& ranks_per_site, bool interleave) {
+  WorldOptions world;
+  world.ranks_per_site = ranks_per_site;
+  world.interleave = interleave;
+  world.options.chunk_bytes = 64 * 1024;
+  world.options.segment_bytes = 16 * 1024;
+  Shape shape;
+  shape.out.delay = std::chrono::microseconds(300);
+  shape.out.jitter = std::chrono::microseconds(500);
+  world.shape = shape;
+  return world;
+}
+
 std::vector<int> world_sites(const WorldOptions& options) {
   std::vector<int> sites;
   if (!options.interleave) {

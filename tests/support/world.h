@@ -25,6 +25,9 @@ struct WorldOptions {
   std::uint64_t seed = 1;
 };
 
+// One in which buffers of some tens of KiB take many chunks and segments, over lanes that are late by chance.
+WorldOptions world_of_small_steps(const std::vector<int>& ranks_per_site, bool interleave);
+
 struct WorldRank {
   int rank = 0;
   Runtime* runtime = nullptr;

@@ -54,6 +54,7 @@ class LibfabricTransport final : public Transport {
   bool arm() override;
   void close(LaneId lane) override;
   void limit_rate(LaneId lane, double bytes_per_sec) override;
+  std::uint64_t retransmissions(LaneId lane) const override;
   LaneInfo lane_info(LaneId lane) const override;
 
  private:
@@ -370,6 +371,11 @@ TransportEvent LibfabricTransport::finish(LibfabricOp* op, std::size_t bytes, St
   op->lane->unlink(op);
   ops_.give_back(op);
   return event;
+}
+
+std::uint64_t LibfabricTransport::retransmissions(LaneId id) const {
+  const LibfabricLane* lane = find(id);
+  return lane != nullptr && lane->up ? retransmissions_of(lane->socket, lane->remote) : 0;
 }
 
 LaneInfo LibfabricTransport::lane_info(LaneId id) const {

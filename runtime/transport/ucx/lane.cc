@@ -239,6 +239,11 @@ void UcxLane::limit_rate(double bytes_per_sec) const {
   if (remote.ok()) limit_socket_rate(socket_, *remote, bytes_per_sec);
 }
 
+std::uint64_t UcxLane::retransmissions() const {
+  const auto remote = SocketAddress::parse(remote_address);
+  return remote.ok() ? retransmissions_of(socket_, *remote) : 0;
+}
+
 // UCX keeps the connection of a closed endpoint as long as the peer might send on it; so neither would the peer learn
 // of the end nor the descriptor be given back.
 void UcxLane::shut_down_socket() const {

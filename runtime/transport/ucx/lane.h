@@ -81,9 +81,10 @@ class UcxLane {
   bool needs_progress() const;
   std::string describe() const;
 
-  // UCX's own, -1 if it was not found: tuned, and kept for limit_rate() and the end.
+  // UCX's own, -1 if it was not found: tuned, and kept for these and for the end.
   void adopt_socket(int socket, const TransportOptions& options);
   void limit_rate(double bytes_per_sec) const;
+  std::uint64_t retransmissions() const;
   int socket() const { return socket_; }
 
   std::string local_address, remote_address;

@@ -42,6 +42,7 @@ class UcxTransport final : public Transport {
   bool arm() override;
   void close(LaneId lane) override;
   void limit_rate(LaneId lane, double bytes_per_sec) override;
+  std::uint64_t retransmissions(LaneId lane) const override;
   LaneInfo lane_info(LaneId lane) const override;
 
  private:
@@ -251,6 +252,11 @@ void UcxTransport::close(LaneId id) {
 void UcxTransport::limit_rate(LaneId id, double bytes_per_sec) {
   const UcxLane* lane = find(id);
   if (lane != nullptr && lane->is_up()) lane->limit_rate(bytes_per_sec);
+}
+
+std::uint64_t UcxTransport::retransmissions(LaneId id) const {
+  const UcxLane* lane = find(id);
+  return lane != nullptr && lane->is_up() ? lane->retransmissions() : 0;
 }
 
 LaneInfo UcxTransport::lane_info(LaneId id) const {

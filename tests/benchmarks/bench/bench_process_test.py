@@ -102,6 +102,12 @@ class Bench(unittest.TestCase):
                 self.assertEqual([(row["case"], row["wrong"]) for row in rows], [(case, 0)])
                 self.assertEqual(rows[0]["launcher"], "OMPI_COMM_WORLD_RANK/OMPI_COMM_WORLD_SIZE")
 
+    def test_iterations_begin_back_to_back_after_a_barrier_or_by_the_clock(self):
+        for start in ("back-to-back", "barrier", "clock"):
+            with self.subTest(start):
+                (row,) = self.measure_two_sites("--size", "64KiB", "--iters", "5", "--start", start)
+                self.assertEqual((row["start"], row["wrong"]), (start, 0))
+
     def test_the_table_names_world_and_hosts(self):
         done = run_ranks(2, "allreduce", "--size", "4K", "--iters", "2", "--together", "10")
         self.assertEqual(done[0].returncode, 0, done[0].stderr)

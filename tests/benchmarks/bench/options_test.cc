@@ -32,7 +32,8 @@ TEST(BenchOptions, ReadsAll) {
                                        "100",
                                        "--gap",
                                        "1s",
-                                       "--barrier",
+                                       "--start",
+                                       "clock",
                                        "--check-all",
                                        "--json",
                                        "--line-rate",
@@ -49,7 +50,7 @@ TEST(BenchOptions, ReadsAll) {
   EXPECT_EQ(options.op, ReduceOp::kMax);
   EXPECT_EQ(options.together, 100);
   EXPECT_EQ(options.gap, 1s);
-  EXPECT_TRUE(options.barrier);
+  EXPECT_EQ(options.start, Start::kClock);
   EXPECT_EQ(options.check, Check::kAll);
   EXPECT_TRUE(options.json);
   EXPECT_EQ(options.line_rate_bits_per_sec, 200'000'000);
@@ -80,6 +81,7 @@ TEST(BenchOptions, RefusesWithTheReason) {
   EXPECT_THAT(text({"allreduce", "--size", "big"}), HasSubstr("MiB"));
   EXPECT_THAT(text({"allreduce", "--min", "1K"}), HasSubstr("--max"));
   EXPECT_THAT(text({"allreduce", "--gap", "1"}), HasSubstr("'1'"));
+  EXPECT_THAT(text({"allreduce", "--start", "noon"}), HasSubstr("'noon' is not one of back-to-back barrier clock"));
   EXPECT_THAT(text({"allreduce", "--timeout", "0s"}), HasSubstr("--timeout"));
   EXPECT_THAT(text({"allreduce", "--iters", "0"}), HasSubstr("--iters"));
 }

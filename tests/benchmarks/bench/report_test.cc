@@ -48,6 +48,7 @@ TEST(Report, JsonHasEveryField) {
                             "\"congestion\": \"bbr\"",
                             "\"together\": 1",
                             "\"gap_us\": 0",
+                            "\"start\": \"back-to-back\"",
                             "\"wan_sent_bytes\": 77",
                             "\"hosts\": [\"a\", \"a\", \"b\", \"b\"]",
                             "\"launcher\": \"RANK/WORLD_SIZE\""})

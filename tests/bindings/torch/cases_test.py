@@ -98,9 +98,10 @@ def dt05(rank, size):
 
     for op in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.MAX, ReduceOp.MIN, ReduceOp.BAND):
         whole, part = inputs[rank].clone(), torch.empty(4, dtype=torch.complex64)
+        to_root = inputs[rank].clone()
         forms = [
             ("allreduce", dist.AllreduceOptions(), [[whole]], whole, inputs),
-            ("reduce", dist.ReduceOptions(), [[whole.clone()]], None, None),
+            ("reduce", dist.ReduceOptions(), [[to_root]], to_root if rank == 0 else None, inputs),
             ("_reduce_scatter_base", dist.ReduceScatterOptions(), [part, inputs[rank].clone()], part, blocks),
             ("reduce_scatter", dist.ReduceScatterOptions(), [[part], [list(inputs[rank].chunk(size))]], part, blocks),
         ]

@@ -18,6 +18,7 @@ class PacedLine {
   double bytes_per_sec = 12.5e6;
   Duration delay = 30ms;  // one way
   bool is_busy = true;
+  std::int64_t to_send = 0;  // though it is not busy
   double fairness = 1;
   Pacer pacer;
   TimePoint now{1s};
@@ -34,6 +35,7 @@ class PacedLine {
       collect();
       send();
       if (pacer.is_epoch_over(2 * delay, now)) {
+        pacer.note_retransmissions(overruns_);
         if (pacer.end_epoch(meter_.has_queue() ? meter_.queue() : Duration(-1), 2 * delay, fairness, now))
           meter_.take_as_base();
         meter_.next_epoch();
@@ -60,15 +62,17 @@ class PacedLine {
   }
 
   void send() {
-    while (is_busy && pacer.may_send(now) && lane_.has_room()) {
+    while ((is_busy || to_send > 0) && pacer.may_send(now) && lane_.has_room()) {
       busy_until_ = std::max(busy_until_, now) + Duration(static_cast<std::int64_t>(1e9 * kSegment / bytes_per_sec));
       const Duration one_way = busy_until_ + delay - now;
       const TimePoint after = under_way_.empty() ? TimePoint{} : under_way_.back().acknowledged;
       under_way_.push_back({now, std::max(after, now + one_way + delay), one_way});
       lane_.depart(kSegment);
+      if (queue() > 2 * delay) ++overruns_;
+      to_send -= is_busy ? 0 : static_cast<std::int64_t>(kSegment);
       pacer.sent(kSegment, now);
     }
-    pacer.note_backlog(is_busy);
+    pacer.note_load(is_busy || to_send > 0, kSegment * under_way_.size());
   }
 
   LaneDelayMeter meter_;
@@ -76,13 +80,14 @@ class PacedLine {
   TimePoint busy_until_{};
   std::deque<Segment> under_way_;
   double delivered_ = 0;
+  std::uint64_t overruns_ = 0;  // its buffer is a round trip long; what exceeds it arrives all the same, but is counted
 };
 
 TEST(Pacer, TheFirstAcknowledgementAloneMakesNoPace) {
   Pacer pacer;
   TimePoint now{10s};
   pacer.end_epoch(0ms, 200ms, 1, now);
-  pacer.note_backlog(true);
+  pacer.note_load(true, 0);
   pacer.arrived(1000);
   now += 200ms;
   EXPECT_FALSE(pacer.is_epoch_over(200ms, now));
@@ -133,6 +138,43 @@ TEST(Pacer, SlowsDownWhenTheLineGetsSlower) {
   EXPECT_GE(line.rate_over(10s), 0.9 * line.bytes_per_sec);
   EXPECT_LE(line.pacer.bytes_per_sec(), 1.6 * line.bytes_per_sec);
   EXPECT_LE(line.queue(), 150ms);
+}
+
+// What queued at most, of the last bursts.
+double longest_queue(PacedLine& line, std::int64_t burst_bytes) {
+  line.is_busy = false;
+  double longest = 0;
+  for (int burst = 0; burst < 20; ++burst) {
+    line.to_send = burst_bytes;
+    for (int i = 0; i < 1000; ++i) {
+      line.run(1ms);
+      if (burst >= 10) longest = std::max(longest, to_seconds(line.queue()));
+    }
+  }
+  return longest;
+}
+
+TEST(Pacer, LearnsFromBurstsThatOverrunTheQueue) {
+  PacedLine line;
+  EXPECT_LE(longest_queue(line, 4 << 20), 0.060) << "it would be 0.27 s without a pace";
+  EXPECT_GE(line.pacer.bytes_per_sec(), 0.8 * line.bytes_per_sec);
+}
+
+TEST(Pacer, BurstsAreLeftAloneUntilPacketsAreLost) {
+  for (const bool loses : {false, true}) {
+    Pacer pacer;
+    TimePoint now{10s};
+    for (int epoch = 0; epoch < 4; ++epoch) {  // 1 MiB/s arrives through a queue of 50 ms
+      pacer.note_load(false, 100'000);
+      pacer.arrived(100 << 10);
+      now += 100ms;
+      ASSERT_TRUE(pacer.is_epoch_over(100ms, now));
+      pacer.note_retransmissions(loses && epoch > 0 ? 7 : 0);
+      pacer.end_epoch(50ms, 100ms, 1, now);
+    }
+    EXPECT_EQ(pacer.bytes_per_sec() > 0, loses);
+    EXPECT_LE(pacer.bytes_per_sec(), 1 << 20);
+  }
 }
 
 TEST(Pacer, AimsAtAShorterQueueWhenItHasMoreThanItsFairPart) {
