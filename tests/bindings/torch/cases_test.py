@@ -5,8 +5,9 @@ import math
 import pytest
 import torch
 import torch.distributed as dist
-from reference import OPS, assert_reduced, values
+from reference import OPS, assert_reduced, same, values
 from torch.distributed import ReduceOp
+from world import World
 
 
 def dt01(rank, size):
@@ -249,6 +250,57 @@ def sh12(rank, size):
 
 def test_sh12_rows_that_do_not_divide(three_sites):
     three_sites.run(sh12)
+
+
+def sh06(rank, size):
+    """A message of another size than the receive: both sizes in the receiver's error; the pair goes on."""
+    for sent, expected in [(3, 4), (5, 4), (0, 4), (200_000, 7)]:
+        if rank == 0:
+            dist.send(torch.ones(sent), 1)
+        else:
+            with pytest.raises((ValueError, dist.DistBackendError)) as raised:
+                dist.recv(torch.zeros(expected), 0)
+            assert str(sent) in str(raised.value) and str(expected) in str(raised.value), raised.value
+        tensor = torch.full((3,), float(rank))
+        if rank == 0:
+            dist.send(tensor, 1)
+        else:
+            dist.recv(tensor, 0)
+            assert (tensor == 0).all()
+
+
+def test_sh06_a_message_of_another_size(pair):
+    pair.run(sh06)
+
+
+def dt12(rank, size, count):
+    """A block reduced alone, as four repeats in a larger tensor, and after two further groups. Returns its bytes."""
+    block = torch.randn(count, generator=torch.Generator().manual_seed(rank))
+    alone, repeated, again = block.clone(), block.repeat(4), block.clone()
+    dist.all_reduce(alone)
+    dist.all_reduce(repeated)
+    for part in repeated.chunk(4):
+        assert same(part, alone)
+    groups = [dist.new_group(), dist.new_group()]
+    dist.all_reduce(again, group=groups[1])
+    assert same(again, alone)
+    dist.all_reduce(again.copy_(block))
+    assert same(again, alone)
+    for group in groups:
+        dist.destroy_process_group(group)
+    return alone.numpy().tobytes()
+
+
+@pytest.mark.parametrize("count", [1, 1000, 300_001])
+def test_dt12_deterministic_results_repeat(count):
+    results = []
+    for _ in range(2):  # a restart
+        world = World(
+            ["a", "b", "a", "c"], ISTHMUS_DETERMINISTIC="on", ISTHMUS_CHUNK_BYTES="65536", ISTHMUS_SEGMENT_BYTES="65536"
+        )
+        results += world.run(dt12, count=count)
+        world.stop()
+    assert len(set(results)) == 1
 
 
 def sh08(rank, size, times):

@@ -190,6 +190,42 @@ def test_a_rank_that_dies_is_named_by_all_others():
     world.kill()
 
 
+def every_observer_agrees(rank, size):
+    """PG-08: one error, seen through the work, its future and what hangs on them, once each."""
+    good = dist.all_reduce(torch.ones(3), async_op=True)
+    good.wait()
+    assert good.is_success() and torch.equal(good.result()[0], torch.full((3,), float(size)))
+    if rank == 1:
+        os._exit(0)
+    works = [dist.all_reduce(torch.ones(1_000_000), async_op=True) for _ in range(3)]
+    called = []
+    futures = [work.get_future() for work in works]
+    chained = [future.then(lambda done, number=number: called.append(number)) for number, future in enumerate(futures)]
+    messages = []
+    for work, future in zip(works, futures, strict=True):
+        for wait in (work.wait, future.wait, lambda future=future: torch.futures.wait_all([future])):
+            with pytest.raises(RuntimeError, match="unavailable: .*rank 1") as caught:
+                wait()
+            messages.append(str(caught.value))
+        assert work.is_completed() and not work.is_success()
+    torch.futures.wait_all(chained)
+    assert sorted(called) == [0, 1, 2]
+    return messages
+
+
+def test_pg08_every_observer_of_a_failure_sees_the_same():
+    world = World(["north", "south", "east"])
+    world.start()
+    for pipe in world._pipes:
+        pipe.send((every_observer_agrees, {}, 30))
+    for rank in (0, 2):
+        good, messages = world._receive(rank, world._pipes[rank], 30)
+        assert good, messages
+        for first in range(0, len(messages), 3):
+            assert all(messages[first] in each or each in messages[first] for each in messages[first : first + 3])
+    world.kill()
+
+
 def rank_that_never_comes(rank, size, folder):
     options = dict(init_method=f"file://{folder}/late", world_size=2, timeout=seconds(2))
     dist.destroy_process_group()

@@ -113,6 +113,21 @@ def lc01_thread_waits(rank, size, folder):
     time.sleep(0.2)
 
 
+def lc08_send_first(rank, size, folder):
+    torch.set_num_threads(1)
+    os.environ["ISTHMUS_SITE"] = f"site{rank}"
+    os.environ["ISTHMUS_SECURITY"] = "off"
+    dist.init_process_group("isthmus", f"file://{folder}/store", world_size=size, rank=rank)
+    peer = 1 - rank
+    received = torch.zeros(70_000)
+    work = dist.isend(torch.full((70_000,), float(rank)), peer)
+    dist.recv(received, peer)
+    assert (received == peer).all()
+    work.wait()
+    del work, received
+    dist.destroy_process_group()
+
+
 def fork_child_leaves_alone(rank, size, folder):
     group_of(rank, size, folder)
     child = os.fork()

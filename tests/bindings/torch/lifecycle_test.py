@@ -1,11 +1,14 @@
 """Acceptance cases: how groups and processes end (EL-04, LC-01, LC-02), and what a fork may do."""
 
 import json
+import os
 import pathlib
 import resource
+import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 import torch
@@ -108,6 +111,66 @@ def test_world_can_be_made_again(tmp_path):
     world = World(["north", "south"])
     world.run(world_again, folder=tmp_path)
     world.stop()
+
+
+def lc04(rank, size, folder):
+    """Signals whose handlers do not restart system calls, while a group is made and used."""
+    dist.destroy_process_group()
+    counted = []
+    for number in (signal.SIGALRM, signal.SIGUSR1, signal.SIGCHLD):
+        signal.signal(number, lambda *_: counted.append(1))  # Python's handlers come without SA_RESTART
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+    stop = threading.Event()
+
+    def storm():
+        while not stop.wait(0.002):
+            os.kill(os.getpid(), signal.SIGUSR1)
+            os.kill(os.getpid(), signal.SIGCHLD)
+
+    thread = threading.Thread(target=storm)
+    thread.start()
+    try:
+        dist.init_process_group("isthmus", f"file://{folder}/storm", world_size=size, rank=rank)
+        for _ in range(100):
+            tensor = torch.ones(10_000)
+            dist.all_reduce(tensor)
+            assert (tensor == size).all()
+    finally:
+        stop.set()
+        thread.join()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    dist.destroy_process_group()
+    assert len(counted) > 50
+
+
+def test_lc04_signals_disturb_nothing(tmp_path):
+    world = World(["north", "south", "north"])
+    world.run(lc04, folder=tmp_path)
+    world.stop()
+
+
+def lc06(rank, size):
+    """Processor time of a group that is idle, and of one that waits for a late rank."""
+    dist.barrier()
+    before = time.process_time()
+    time.sleep(4)
+    idle = (time.process_time() - before) / 4
+    dist.barrier()
+    if rank == 0:
+        time.sleep(5)
+    before = time.process_time()
+    dist.all_reduce(torch.ones(10))
+    return idle, time.process_time() - before
+
+
+def test_lc06_waiting_costs_hardly_any_processor_time(world):
+    for idle, late_s in world.run(lc06):
+        assert idle < 0.02
+        assert late_s < 0.25
+
+
+def test_lc08_ranks_that_send_first_and_free_at_once():
+    assert_clean(run_scenario("lc08_send_first", 2, trials=10), limit_s=5)
 
 
 def callback_runs_without_deadlock(rank, size):
