@@ -86,7 +86,8 @@ typedef enum isthmus_dtype {
 
 typedef enum isthmus_op {
   ISTHMUS_SUM = 0, /* integers wrap (two's complement) */
-  ISTHMUS_AVG = 1, /* the sum over all ranks divided by their count; integers truncate toward zero; not for bool */
+  ISTHMUS_AVG = 1, /* the sum over all ranks (of integers: as ISTHMUS_SUM wraps) divided by their count; integers truncate
+                      * toward zero; not for bool */
   ISTHMUS_MIN = 2, /* NaN if any operand is NaN; -0 is below +0; not for complex numbers */
   ISTHMUS_MAX = 3,
   ISTHMUS_PRODUCT = 4,
