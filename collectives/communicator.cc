@@ -38,6 +38,8 @@ Result<std::unique_ptr<Communicator>> Communicator::create(Runtime* runtime, Sto
   ISTHMUS_RETURN_IF_ERROR(runtime->check_process());
   if (size < 1 || rank < 0 || rank >= size)
     return invalid_argument("communicator \"{}\": rank {} of {} ranks", options.name, rank, size);
+  if (size > kMaxRanks)
+    return invalid_argument("communicator \"{}\": {} ranks, {} are the most", options.name, size, kMaxRanks);
   CommunicatorOptions resolved = options;
   if (resolved.timeout <= Duration::zero()) resolved.timeout = std::chrono::milliseconds(runtime->options().timeout_ms);
   if (resolved.connect_timeout <= Duration::zero())
@@ -95,14 +97,15 @@ Status Communicator::status() const {
   return state_->status;
 }
 
-void Communicator::abort(const std::string& reason) {
-  if (runtime_->is_forked()) return;
+Status Communicator::abort(const std::string& reason) {
+  ISTHMUS_RETURN_IF_ERROR(runtime_->check_process());
   const Status why = aborted("communicator \"{}\" was aborted by {}: {}", options_.name, own_name(), reason);
   {
     std::lock_guard lock(state_->mutex);  // calls from now on fail at once
     if (state_->status.ok()) state_->status = why;
   }
   runtime_->break_group(table_.id, why);
+  return Status();
 }
 
 // Every rank tells every other its color and key; the rest is arithmetic, and the channels stand already.

@@ -67,6 +67,8 @@ struct BufferPair {
 
 class Communicator {
  public:
+  static constexpr int kMaxRanks = 1'000'000;
+
   // Collective over the processes that share the store, whose keys must be fresh. Blocks.
   static Result<std::unique_ptr<Communicator>> create(Runtime* runtime, Store& store, int rank, int size,
                                                       const CommunicatorOptions& options);
@@ -86,8 +88,8 @@ class Communicator {
   const Planner& planner() const { return *planner_; }  // of the allreduces to come
   Runtime& runtime() const { return *runtime_; }
 
-  Status status() const;  // why it is not usable; ok while it is
-  void abort(const std::string& reason);
+  Status status() const;                    // why it is not usable; ok while it is
+  Status abort(const std::string& reason);  // fails in a forked child
 
   using WorkResult = Result<std::shared_ptr<Work>>;
   WorkResult allreduce(const void* send, void* recv, std::size_t count, DataType type, ReduceOp op,

@@ -11,6 +11,8 @@ namespace {
 constexpr std::uint32_t kSubsetTag = kFirstReservedTag;
 
 Status check_members(std::span<const int> ranks, int own_rank, int size) {
+  if (ranks.size() > static_cast<std::size_t>(size))
+    return invalid_argument("subset: a list of {} ranks, of the {} that there are", ranks.size(), size);
   std::vector<int> sorted(ranks.begin(), ranks.end());
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t i = 0; i < sorted.size(); ++i) {

@@ -71,21 +71,25 @@ isthmus_status isthmus_communicator_subset(isthmus_communicator* parent, const i
 
 void isthmus_communicator_destroy(isthmus_communicator* communicator) { delete communicator; }
 
-int isthmus_communicator_rank(const isthmus_communicator* communicator) { return communicator->communicator->rank(); }
+int isthmus_communicator_rank(const isthmus_communicator* communicator) {
+  return communicator == nullptr ? -1 : communicator->communicator->rank();
+}
 
-int isthmus_communicator_size(const isthmus_communicator* communicator) { return communicator->communicator->size(); }
+int isthmus_communicator_size(const isthmus_communicator* communicator) {
+  return communicator == nullptr ? -1 : communicator->communicator->size();
+}
 
 int isthmus_communicator_site_count(const isthmus_communicator* communicator) {
-  return communicator->communicator->sites().site_count();
+  return communicator == nullptr ? -1 : communicator->communicator->sites().site_count();
 }
 
 int isthmus_communicator_site_of_rank(const isthmus_communicator* communicator, int rank) {
-  if (rank < 0 || rank >= communicator->communicator->size()) return -1;
+  if (rank < 0 || rank >= isthmus_communicator_size(communicator)) return -1;
   return communicator->communicator->sites().site_of(rank);
 }
 
 const char* isthmus_communicator_site_name(const isthmus_communicator* communicator, int rank) {
-  if (rank < 0 || rank >= communicator->communicator->size()) return nullptr;
+  if (rank < 0 || rank >= isthmus_communicator_size(communicator)) return nullptr;
   return communicator->communicator->site_name(rank).c_str();
 }
 
@@ -99,7 +103,6 @@ isthmus_status isthmus_communicator_status(isthmus_communicator* communicator) {
 isthmus_status isthmus_communicator_abort(isthmus_communicator* communicator, const char* reason) {
   return guard([&]() -> isthmus::Status {
     if (communicator == nullptr) return isthmus::invalid_argument("isthmus_communicator_abort: communicator is null");
-    communicator->communicator->abort(reason != nullptr ? reason : "no reason given");
-    return isthmus::Status();
+    return communicator->communicator->abort(reason != nullptr ? reason : "no reason given");
   });
 }

@@ -19,6 +19,7 @@ isthmus_status isthmus_runtime_counters(isthmus_runtime* runtime, isthmus_counte
   return guard([&]() -> isthmus::Status {
     if (runtime == nullptr || counters == nullptr)
       return isthmus::invalid_argument("isthmus_runtime_counters: runtime or counters is null");
+    ISTHMUS_RETURN_IF_ERROR(runtime->runtime->check_process());
     ISTHMUS_ASSIGN_OR_RETURN(isthmus_counters filled, isthmus::c_api::read_struct(counters, "isthmus_counters"));
     const isthmus::RuntimeCounters& values = runtime->runtime->counters();
     filled.wan_sent_bytes = values.wan.sent_bytes.value();

@@ -306,7 +306,7 @@ TEST(Abort, ReachesEveryRankWithItsReason) {
   run_world(world, [](WorldRank& self) {
     std::int32_t value = 1;
     if (self.rank == 1) {
-      self.communicator->abort("the user said so");
+      EXPECT_TRUE(self.communicator->abort("the user said so").ok());
       EXPECT_EQ(wait_for(self.communicator->barrier({})).code(), StatusCode::kAborted);
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       return;

@@ -99,7 +99,8 @@ Result<ReservedPort> ReservedPort::find(const SocketAddress& host, std::uint16_t
           low, high, host.host(), found.ending);
     if (!std::exchange(has_waited, true))
       log_info(
-          "waiting for port {} of {}: connections of an earlier process keep it in TIME_WAIT, for a minute at most",
+          "waiting for port {} of {}: connections of an earlier process keep it in TIME_WAIT, for little more than a "
+          "minute",
           found.ending, host.host());
     std::this_thread::sleep_for(kInterval);
   }

@@ -20,7 +20,8 @@ namespace isthmus {
 
 class ReservedPort {
  public:
-  static constexpr Duration kTimeWait = std::chrono::seconds(60);  // of Linux; no setting changes it
+  // Linux keeps TIME_WAIT for 60 s, whatever is set, and its timer may be some seconds late.
+  static constexpr Duration kTimeWait = std::chrono::seconds(70);
 
   // The highest free port of [low, high] (control listeners take the lowest); unavailable: there is none, nor one that
   // TIME_WAIT alone keeps from us and that is free within `patience`.

@@ -1,8 +1,11 @@
 /* The parts of the C API that need no peer: versions, capabilities, options, stores, size-tagged structs. */
 #define _POSIX_C_SOURCE 200809L
+#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -140,6 +143,54 @@ static void check_alone(void) {
   isthmus_store_destroy(store);
 }
 
+static void check_null_and_absurd_arguments(void) {
+  isthmus_store* store;
+  isthmus_runtime* runtime;
+  isthmus_communicator *communicator, *none;
+  const int ranks[1] = {0};
+  CHECK_OK(isthmus_store_create_memory("absurd", &store));
+  CHECK_OK(isthmus_runtime_create(NULL, &runtime));
+  CHECK_STATUS(isthmus_communicator_create(runtime, store, 0, INT_MAX, NULL, &none), ISTHMUS_INVALID_ARGUMENT);
+  CHECK(strstr(isthmus_last_error(), "1000000 are the most") != NULL);
+  CHECK_OK(isthmus_communicator_create(runtime, store, 0, 1, NULL, &communicator));
+  CHECK_STATUS(isthmus_communicator_subset(communicator, ranks, SIZE_MAX, NULL, &none), ISTHMUS_INVALID_ARGUMENT);
+  CHECK(isthmus_communicator_rank(communicator) == 0 && isthmus_communicator_rank(NULL) == -1);
+  CHECK(isthmus_communicator_size(communicator) == 1 && isthmus_communicator_size(NULL) == -1);
+  CHECK(isthmus_communicator_site_count(communicator) == 1 && isthmus_communicator_site_count(NULL) == -1);
+  CHECK(isthmus_communicator_site_of_rank(NULL, 0) == -1 && isthmus_communicator_site_name(NULL, 0) == NULL);
+  isthmus_communicator_destroy(communicator);
+  isthmus_runtime_destroy(runtime);
+  isthmus_store_destroy(store);
+}
+
+/* In the child every call fails, and destroying frees memory only; the parent does not notice. */
+static void check_fork(void) {
+  isthmus_store* store;
+  isthmus_runtime* runtime;
+  isthmus_communicator* communicator;
+  isthmus_counters counters = ISTHMUS_INIT(isthmus_counters);
+  CHECK_OK(isthmus_store_create_memory("fork", &store));
+  CHECK_OK(isthmus_runtime_create(NULL, &runtime));
+  CHECK_OK(isthmus_communicator_create(runtime, store, 0, 1, NULL, &communicator));
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    CHECK_STATUS(isthmus_barrier(communicator, NULL, NULL), ISTHMUS_UNAVAILABLE);
+    CHECK_STATUS(isthmus_communicator_status(communicator), ISTHMUS_UNAVAILABLE);
+    CHECK_STATUS(isthmus_communicator_abort(communicator, "a child"), ISTHMUS_UNAVAILABLE);
+    CHECK_STATUS(isthmus_runtime_counters(runtime, &counters), ISTHMUS_UNAVAILABLE);
+    isthmus_communicator_destroy(communicator);
+    isthmus_runtime_destroy(runtime);
+    _exit(0);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+  CHECK_OK(isthmus_barrier(communicator, NULL, NULL));
+  isthmus_communicator_destroy(communicator);
+  isthmus_runtime_destroy(runtime);
+  isthmus_store_destroy(store);
+}
+
 static void check_rendezvous(void) {
   isthmus_rendezvous_server* server;
   isthmus_store* store;
@@ -156,6 +207,8 @@ int main(void) {
   check_options();
   check_callback_store();
   check_alone();
+  check_null_and_absurd_arguments();
+  check_fork();
   check_rendezvous();
   puts("handles_test: passed");
   return 0;

@@ -86,8 +86,8 @@ typedef enum isthmus_dtype {
 
 typedef enum isthmus_op {
   ISTHMUS_SUM = 0, /* integers wrap (two's complement) */
-  ISTHMUS_AVG = 1, /* the sum over all ranks (of integers: as ISTHMUS_SUM wraps) divided by their count; integers truncate
-                      * toward zero; not for bool */
+  ISTHMUS_AVG = 1, /* the sum over all ranks (of integers: as ISTHMUS_SUM wraps) divided by their count; integers
+                    * truncate toward zero; not for bool */
   ISTHMUS_MIN = 2, /* NaN if any operand is NaN; -0 is below +0; not for complex numbers */
   ISTHMUS_MAX = 3,
   ISTHMUS_PRODUCT = 4,
@@ -232,10 +232,11 @@ typedef struct isthmus_communicator_options {
   int64_t connect_timeout_ms; /* 0: the runtime's option. Limit of this call */
 } isthmus_communicator_options;
 
-/* Collective over the `size` processes that use the same store: returns on all of them, or fails on all of them, within
- * connect_timeout_ms. The keys of the store must be fresh for each communicator (a prefix). The runtime must outlive
- * the communicator. Sites: from the option `site` of each process's runtime (set on all ranks or on none), else
- * detected. DEADLINE_EXCEEDED names the ranks that did not come; INVALID_ARGUMENT the ranks without a site. */
+/* Collective over the `size` processes (1000000 at most) that use the same store: returns on all of them, or fails on
+ * all of them, within connect_timeout_ms. The keys of the store must be fresh for each communicator (a prefix). The
+ * runtime must outlive the communicator. Sites: from the option `site` of each process's runtime (set on all ranks or
+ * on none), else detected. DEADLINE_EXCEEDED names the ranks that did not come; INVALID_ARGUMENT the ranks without a
+ * site. */
 ISTHMUS_EXPORT isthmus_status isthmus_communicator_create(isthmus_runtime* runtime, isthmus_store* store, int rank,
                                                           int size, const isthmus_communicator_options* options,
                                                           isthmus_communicator** communicator);
@@ -258,6 +259,7 @@ ISTHMUS_EXPORT isthmus_status isthmus_communicator_subset(isthmus_communicator* 
  * ISTHMUS_UNAVAILABLE elsewhere. NULL is allowed. Destroy works separately. */
 ISTHMUS_EXPORT void isthmus_communicator_destroy(isthmus_communicator* communicator);
 
+/* -1: the communicator is NULL. */
 ISTHMUS_EXPORT int isthmus_communicator_rank(const isthmus_communicator* communicator);
 ISTHMUS_EXPORT int isthmus_communicator_size(const isthmus_communicator* communicator);
 ISTHMUS_EXPORT int isthmus_communicator_site_count(const isthmus_communicator* communicator);
