@@ -16,8 +16,8 @@ isthmus::Result<isthmus::CommunicatorOptions> communicator_options(const isthmus
         options.timeout_ms, options.connect_timeout_ms);
   isthmus::CommunicatorOptions result;
   if (options.name != nullptr) result.name = options.name;
-  result.timeout = std::chrono::milliseconds(options.timeout_ms);
-  result.connect_timeout = std::chrono::milliseconds(options.connect_timeout_ms);
+  result.timeout = isthmus::duration_of_ms(options.timeout_ms);
+  result.connect_timeout = isthmus::duration_of_ms(options.connect_timeout_ms);
   return result;
 }
 

@@ -23,7 +23,7 @@ isthmus::Result<isthmus::CallOptions> isthmus::c_api::call_options(const isthmus
   if (options.codec != nullptr && std::string_view(options.codec) != "none")
     return isthmus::unsupported("isthmus_call_options: codec \"{}\"; only \"none\" is supported", options.codec);
   isthmus::CallOptions result;
-  result.timeout = std::chrono::milliseconds(options.timeout_ms);
+  result.timeout = isthmus::duration_of_ms(options.timeout_ms);
   result.tag = options.tag;
   result.priority = options.priority;
   if (options.premul_factor != nullptr) result.premul_factor = *options.premul_factor;

@@ -117,7 +117,7 @@ isthmus_status isthmus_store_create_tcp(const isthmus_options* options, const ch
       return isthmus::invalid_argument("isthmus_store_create_tcp: address or store is null");
     if (timeout_ms <= 0) return isthmus::invalid_argument("isthmus_store_create_tcp: timeout_ms {} <= 0", timeout_ms);
     const auto deadline =
-        isthmus::deadline_after(isthmus::SteadyClock::instance().now(), std::chrono::milliseconds(timeout_ms));
+        isthmus::deadline_after(isthmus::SteadyClock::instance().now(), isthmus::duration_of_ms(timeout_ms));
     ISTHMUS_ASSIGN_OR_RETURN(auto network, network_for(options));
     ISTHMUS_ASSIGN_OR_RETURN(auto connected, isthmus::TcpStore::connect(network.get(), address, deadline));
     *store = new isthmus_store{std::move(network), std::move(connected)};

@@ -8,7 +8,7 @@ isthmus_status isthmus_work_wait(isthmus_work* work, int64_t timeout_ms) {
   return guard([&]() -> isthmus::Status {
     if (work == nullptr) return isthmus::invalid_argument("isthmus_work_wait: work is null");
     ISTHMUS_RETURN_IF_ERROR(work->work->check_process());
-    return work->work->wait(timeout_ms < 0 ? isthmus::Duration(-1) : std::chrono::milliseconds(timeout_ms));
+    return work->work->wait(timeout_ms < 0 ? isthmus::Duration(-1) : isthmus::duration_of_ms(timeout_ms));
   });
 }
 

@@ -1,5 +1,6 @@
 #include "bindings/torch/backend.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "bindings/torch/connect.h"
@@ -16,6 +17,11 @@ c10::intrusive_ptr<GroupOptions> checked_copy(const c10::intrusive_ptr<GroupOpti
   return c10::make_intrusive<GroupOptions>(*options);
 }
 
+// What is meant as "never" must not wrap where a deadline is made of it.
+std::int64_t bounded_ms(std::chrono::milliseconds timeout) {
+  return std::min<std::chrono::milliseconds>(timeout, std::chrono::hours(100 * 365 * 24)).count();
+}
+
 }  // namespace
 
 ProcessGroupIsthmus::ProcessGroupIsthmus(const StorePtr& store, int rank, int size,
@@ -23,7 +29,7 @@ ProcessGroupIsthmus::ProcessGroupIsthmus(const StorePtr& store, int rank, int si
     : Backend(rank, size),
       options_(checked_copy(options)),
       store_(store),
-      timeout_ms_(options_->timeout.count()),
+      timeout_ms_(bounded_ms(options_->timeout)),
       communicator_(connect(store, rank, size, *options_)) {
   init();
 }
@@ -33,7 +39,7 @@ ProcessGroupIsthmus::ProcessGroupIsthmus(std::shared_ptr<Communicator> communica
     : Backend(rank, size),
       options_(checked_copy(options)),
       store_(std::move(store)),
-      timeout_ms_(options_->timeout.count()),
+      timeout_ms_(bounded_ms(options_->timeout)),
       communicator_(std::move(communicator)) {
   init();
 }
@@ -51,7 +57,7 @@ void ProcessGroupIsthmus::shutdown() {
 void ProcessGroupIsthmus::setTimeout(std::chrono::milliseconds timeout) {
   TORCH_CHECK_VALUE(timeout.count() > 0, "isthmus: the timeout of a process group must be positive, got ",
                     timeout.count(), " ms");
-  timeout_ms_ = timeout.count();
+  timeout_ms_ = bounded_ms(timeout);
   options_->timeout = timeout;
 }
 

@@ -3,6 +3,7 @@
 // Threads: SteadyClock and ManualClock, any thread.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -40,6 +41,12 @@ inline double to_seconds(Duration d) { return std::chrono::duration<double>(d).c
 inline std::int64_t to_ms(Duration d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d).count(); }
 
 // `start + by` without overflow; a negative or huge `by` means never.
+// So many milliseconds, a century at most: what a caller means by "for ever" must not wrap.
+inline Duration duration_of_ms(std::int64_t ms) {
+  constexpr std::int64_t kCentury = std::int64_t{100} * 365 * 24 * 3600 * 1000;
+  return std::chrono::milliseconds(std::clamp(ms, -kCentury, kCentury));
+}
+
 TimePoint deadline_after(TimePoint start, Duration by);
 
 }  // namespace isthmus
