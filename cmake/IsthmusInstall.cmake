@@ -1,4 +1,4 @@
-# Install rules: the shared library, the public headers, the programs, the CMake package (find_package(isthmus), target
+# Install rules: the shared library, the public headers, the CMake package (find_package(isthmus), target
 # isthmus::isthmus) and the pkg-config file. Components: runtime (what runs), development (what compiles), python.
 include(CMakePackageConfigHelpers)
 
@@ -21,9 +21,6 @@ install(TARGETS isthmus EXPORT isthmus-targets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/bindings/c/include/isthmus ${ISTHMUS_GENERATED_INCLUDE}/isthmus
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN *.h)
-if(TARGET isthmus_cli)
-  install(TARGETS isthmus_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
 # The wheel has the library beside the extension module, which looks for it there.
 if(SKBUILD)
   install(TARGETS isthmus LIBRARY DESTINATION isthmus COMPONENT python NAMELINK_SKIP EXCLUDE_FROM_ALL)

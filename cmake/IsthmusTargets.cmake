@@ -60,6 +60,14 @@ if(ISTHMUS_SANITIZE)
   target_link_options(isthmus_build INTERFACE -fsanitize=${ISTHMUS_SANITIZE})
 endif()
 
+# Programs lie in bin/; in the wheel, among the scripts, which pip puts where the environment has its commands.
+function(isthmus_install_program target)
+  install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(SKBUILD)
+    install(TARGETS ${target} RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python EXCLUDE_FROM_ALL)
+  endif()
+endfunction()
+
 # isthmus_library(NAME base SOURCES a.cc ... DEPENDS isthmus_base ...)  ->  static library isthmus_<NAME>
 function(isthmus_library)
   cmake_parse_arguments(ARG "" "NAME" "SOURCES;DEPENDS" ${ARGN})

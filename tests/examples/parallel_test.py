@@ -1,4 +1,4 @@
-"""The examples of parallel training on this machine: each compares itself with one process."""
+"""The examples of parallel training on this machine (PG-01): each compares itself with one process."""
 
 import pytest
 from examples_support import EXAMPLES, run_ranks
@@ -22,12 +22,12 @@ def assert_good(results, comparisons):
 
 
 @pytest.mark.parametrize(("script", "sites", "ranks_per_site", "comparisons"), CASES)
-def test_equals_one_process(script, sites, ranks_per_site, comparisons):
+def test_pg01_equals_one_process(script, sites, ranks_per_site, comparisons):
     assert_good(run_ranks(EXAMPLES / script, [], sites, ranks_per_site), comparisons)
 
 
 @pytest.mark.parametrize("sites, ranks_per_site", [(1, 2), (3, 1)])
-def test_checkpoint_on_another_number_of_ranks(tmp_path, sites, ranks_per_site):
+def test_pg01_checkpoint_on_another_number_of_ranks(tmp_path, sites, ranks_per_site):
     script, folder = EXAMPLES / "08_checkpoint/checkpoint.py", str(tmp_path / "checkpoint")
     assert_good(run_ranks(script, ["save", folder], 2, 2), 1)
     assert_good(run_ranks(script, ["load", folder, "--batches", "4"], sites, ranks_per_site), 2)

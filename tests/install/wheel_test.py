@@ -59,6 +59,8 @@ def check_package(python: pathlib.Path, folder: pathlib.Path, clean: dict[str, s
     assert {"py.typed", "_C.pyi", "libisthmus.so.0"} <= names, names
     assert [name for name in names if name.startswith("_torch_")], names
     assert "protocol" in must(python, "-m", "isthmus.info", env=clean, cwd=folder)
+    command = python.parent / "isthmus"
+    assert "--sites" in must(command, "lab", "--help", env=clean) and "--size" in must(command, "bench", "--help", env=clean)
     done = run(python, "-c", OTHER_TORCH, env=clean, cwd=folder)
     assert "no extension module for torch 9.9.0" in done.stderr and done.returncode != 0, done.stderr
 
